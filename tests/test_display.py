@@ -149,7 +149,7 @@ def test_a_voided_audit_shows_the_warning_and_no_numbers_to_trust():
     rows = {"arm": ["a", "b"] * 200, "reward": [1.0, None] * 200}
     log = halfseen.audit(rows, action="arm", reward="reward")
     assert log.voided
-    assert repr(log).startswith("<Audit: void until a warning is mended; ")
+    assert repr(log).startswith("<Audit: void until a warning is resolved; ")
     assert "Every reward in this log is 1." in log._repr_html_()
     assert "<table>" not in log._repr_html_()
 
@@ -300,7 +300,7 @@ def test_a_dataset_shows_its_rows_and_what_they_mean():
     data = halfseen.datasets.load_demo()
     assert repr(data) == "<Dataset: 2,400 rows of sent, offer, sold, known>"
     shown = data._repr_html_()
-    assert "made-up log" in shown
+    assert "synthetic log" in shown
     assert "feedback_time" in shown
 
 

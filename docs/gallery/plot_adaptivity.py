@@ -1,4 +1,4 @@
-"""# What adapting gains
+"""# The gain from adaptivity
 
 A policy that sees which rewards go missing can stay ignorant longer than a plan made before the
 first round. The difference of their expected potentials, times the horizon to the power alpha,

@@ -1,7 +1,8 @@
-"""# Every bound next to what happens
+"""# Every bound next to the measured regret
 
-What is proved about the regret of UCB in one problem, and what it measures. Bounds hold for every
-problem of the same shape, so they are far above a friendly one. The sharpest, which knows the gaps,
+Proved bounds on the regret of UCB in one problem, and its measured regret. Bounds hold for every
+problem of the same shape, so they are far above the regret in a benign one. The sharpest, which
+knows the gaps,
 is within a small factor here. The paper's own are drawn apart.
 """
 

@@ -2,7 +2,7 @@
 
 The effective dimension is the sum of 1/p over the arms. Here one arm's probability p of being seen
 changes and the others stay at 0.9. From 1 down to a half, little happens. Below, that one arm
-comes to be the whole problem, however many others there are.
+dominates, however many others there are.
 """
 
 import altair as alt

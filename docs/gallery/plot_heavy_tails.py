@@ -6,8 +6,8 @@ common and the variance is infinite. The good arm is seen one time in ten. Each 
 
 UCB trusts a mean of what it saw. In two of these runs a large loss among the first rewards of the
 good arm makes it look hopeless, and UCB never returns to it: regret grows linearly. RobustUCB
-leaves out rewards that are too large for their place in line, and is told nothing but the moment
-of order 1.5. It explores for far longer, but none of its runs fails.
+truncates rewards that are too large for their number, and knows only the moment of order 1.5. It
+explores for far longer, but none of its runs fails.
 """
 
 import altair as alt

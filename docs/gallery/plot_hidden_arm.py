@@ -3,7 +3,7 @@
 Three arms, one of which is seen with probability p and the others always. The effective dimension
 2 + 1/p is the same whichever it is. But when the *best* arm is hidden, UCB keeps playing it to find
 out, and regret falls. When a worse arm is hidden, regret rises as the theory says. The effective
-dimension speaks about the worst case.
+dimension describes the worst case.
 """
 
 import altair as alt

@@ -1,4 +1,4 @@
-"""# The cost of writing 0 for what was not seen
+"""# The cost of imputing 0 for missing rewards
 
 Two arms that pay 0.6 and 0.5, and UCB1 for 100,000 rounds. *Skip* learns from what came back.
 *Impute zero* writes a reward of 0 for what did not, as a default reward after a time limit does. It

@@ -1,4 +1,4 @@
-"""# Each cure works in its own world only
+"""# Each remedy works in its own world only
 
 Two arms pay 1 with probability 0.6 and 0.5, and feedback goes missing in five ways: at random, by a
 covariate that is always seen, by the reward itself with a proxy of it at hand, and by the reward

@@ -1,8 +1,8 @@
 """# The potential of LinUCB and its law
 
 On the unit ball the potential V of order 1 that LinUCB collects grows like log T. Its slope is
-close to (d + 1) / (2 p), with p the probability of being seen at the best action: a law seen in
-simulation, not a theorem. Dashed lines have exactly that slope and end where the measurement does;
+close to (d + 1) / (2 p), with p the probability of being seen at the best action: an empirical law,
+not a theorem. Dashed lines have exactly that slope and end where the measurement does;
 at one in five the curve has not settled yet.
 """
 

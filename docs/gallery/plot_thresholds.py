@@ -1,4 +1,4 @@
-"""# Feedback that thins out along a direction
+"""# Feedback that becomes rarer along a direction
 
 Actions are points of the unit ball, and the further one goes along a direction u the less often its
 outcome comes back: nine in ten, then half, then one in ten (line). The reward grows along u too.

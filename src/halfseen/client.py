@@ -71,7 +71,7 @@ class ServedDecision(NamedTuple):
 
 
 class Client:
-    """A client of `halfseen serve`: asks for decisions and reports what came of them.
+    """A client of `halfseen serve`: asks for decisions and reports outcomes.
 
     A request that gets no answer, or that the service could not serve for the moment, is sent
     again after a growing wait. Each has an id, so that it counts once however often it is sent.
@@ -181,7 +181,7 @@ class Client:
         return [_decision(one) for one in answer["decisions"]]
 
     def activate(self, decision: ServedDecision | str) -> dict[str, Any]:
-        """Say that a decision that was held is shown now."""
+        """Report that a held decision is now shown."""
         return self._post(_about(decision, "activate"), {})
 
     def served(
@@ -192,7 +192,7 @@ class Client:
         probability: float | None = None,
         features: Sequence[float] | None = None,
     ) -> dict[str, Any]:
-        """Say that another arm was shown than the one chosen, and with which probability.
+        """Report that another arm was shown than the one chosen, and with which probability.
 
         A loop with features needs those of what was shown.
         """
@@ -224,11 +224,11 @@ class Client:
         return list(self._send("GET", "/v1/loops").json()["loops"])
 
     def loop(self, name: str) -> dict[str, Any]:
-        """Return what a loop is and what it knows: estimates, seen rates, counts, winner."""
+        """Return the settings and status of a loop: estimates, seen rates, counts, winner."""
         return dict(self._send("GET", f"/v1/loops/{_part(name)}").json())
 
     def create_loop(self, name: str, **settings: Any) -> dict[str, Any]:
-        """Make a loop, with the settings a file of loops has."""
+        """Create a loop, with the settings of a loop file."""
         return self._post("/v1/loops", {"name": name, **settings})
 
     def revise_loop(self, name: str, **settings: Any) -> dict[str, Any]:
@@ -257,7 +257,7 @@ class Client:
         return dict(self._send("POST", path, body).json())
 
     def _send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Send a request, again where that may help, and return the answer."""
+        """Send a request, with retries, and return the answer."""
         headers = {} if method == "GET" else {"Idempotency-Key": uuid.uuid4().hex}
         wait = FIRST_WAIT
         for attempt in range(self.retries + 1):

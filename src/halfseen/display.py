@@ -1,4 +1,4 @@
-"""How objects show themselves: a line in a console, a small block in a notebook."""
+"""Display of objects: a line in a console, a small block in a notebook."""
 
 from __future__ import annotations
 

@@ -146,9 +146,9 @@ class Table:
         columns
             The columns to write, in this order; all if left out.
         best
-            A column whose smallest value is set in bold, and with it those that cannot be told
-            from it: of the regrets of a study by paired intervals, as in `Result.best`; of another
-            column with ± by that, as if rows were independent.
+            A column whose smallest value is set in bold, and with it those that do not differ
+            significantly: of the regrets of a study by paired intervals, as in `Result.best`; of
+            another column with ± by that, as if rows were independent.
         within
             Columns; the best is sought for each of their combinations. Left out, the columns before
             ``"policy"``, so that the best policies of each world are in bold; of a table without

@@ -147,7 +147,7 @@ def test_held_decisions_wait_to_be_shown(kind):
     assert agent.expire(before=5.0) == agent.expire(1) == 0
     agent.observe(held, 1.0, at=6.0)
     assert agent.observations == 1
-    with pytest.raises(DecisionError, match="settled already"):
+    with pytest.raises(DecisionError, match="already settled"):
         agent.activate(held)
 
 
@@ -244,7 +244,7 @@ def test_the_callers_id_names_the_decision_and_asking_again_repeats_it():
     assert agent.decisions == 1
     agent.observe("request 7", 1.0)
     assert first == agent.choose(id="request 7")
-    with pytest.raises(DecisionError, match=r"request 7.* was made already, for a, which is not"):
+    with pytest.raises(DecisionError, match=r"request 7.* was already made, for a, which is not"):
         agent.choose(["b"], id="request 7")
     assert agent.choose(id="1").id == "1"
     assert agent.choose().id == 3
@@ -303,7 +303,7 @@ def test_what_was_really_shown_is_learned():
     agent.observe(decision, 1.0)
     assert agent.observations_per_arm.tolist() == [0, 1]
     assert agent._ledger.settled[1].probability == 0.25
-    with pytest.raises(DecisionError, match="settled already"):
+    with pytest.raises(DecisionError, match="already settled"):
         agent.served(decision, "a")
     with pytest.raises(InvalidInput, match="`arm` must name an arm"):
         agent.served(agent.choose(), "c")
@@ -339,7 +339,7 @@ def test_only_the_last_settled_decisions_are_remembered():
         agent.miss(agent.choose())
     agent.observe(3, 1.0)
     for forgotten in (1, 2):
-        with pytest.raises(DecisionError, match="settled already, too long ago to be remembered"):
+        with pytest.raises(DecisionError, match="settled too long ago to be remembered"):
             agent.observe(forgotten, 1.0)
     assert len(agent._ledger.settled) == 3
     assert Agent.from_dict(agent.to_dict())._ledger.remember == 3

@@ -53,9 +53,9 @@ def test_without_a_window_everything_that_ever_arrives_is_seen():
 def test_the_sentence_says_when_what_is_missing_depends_on_the_reward():
     pair = Delayed([[Fixed(0), GeometricDelay(300)], Fixed(0)], window=100)
     assert pair.by_reward
-    assert "not missing at random" in pair.in_words()
-    assert "100 rounds is lost" in pair.in_words()
-    assert "not missing at random" not in Delayed([Fixed(0), Fixed(2)]).in_words()
+    assert "missing not at random" in pair.in_words()
+    assert "100 rounds are lost" in pair.in_words()
+    assert "missing not at random" not in Delayed([Fixed(0), Fixed(2)]).in_words()
     assert Delayed(Fixed(1), sends="conversions").in_words().startswith("Only rewards above 0")
 
 

@@ -69,9 +69,9 @@ def test_far_tails_neither_overflow_nor_vanish_silently():
     assert Logistic([1.0], 0.0, -600.0).observe_range[0] == pytest.approx(math.exp(-600.0))
     assert observe_probability(0.0, np.array([2.0, -700.0, 0.0])) > 0.0
     for link, offset in (("logit", -800.0), ("probit", -40.0), ("cloglog", -800.0)):
-        with pytest.raises(InvalidInput, match=r"`LinkModel\.offset` must leave every action"):
+        with pytest.raises(InvalidInput, match=r"`LinkModel\.offset` must give every action"):
             LinkModel([1.0], 0.0, offset, link)
-    with pytest.raises(InvalidInput, match=r"`Logistic\.offset` must leave every action"):
+    with pytest.raises(InvalidInput, match=r"`Logistic\.offset` must give every action"):
         Logistic([1.0], 1e4)
 
 

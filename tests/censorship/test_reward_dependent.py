@@ -123,9 +123,9 @@ def test_nothing_but_the_trivial_bound_is_claimed_and_the_sentence_says_why():
     hidden = RewardDependent(HIDDEN)
     bounds = regret_bounds(BINARY, hidden, UCB(), 1000)
     assert [bound.name for bound in bounds if bound.applies] == ["trivial"]
-    assert "what is missing depends on the reward" in bounds["joint"].reason
+    assert "rewards are missing not at random" in bounds["joint"].reason
     assert lower_bounds(BINARY, hidden, 1000, 100).asymptotic is None
-    assert "not missing at random" in hidden.in_words()
+    assert "missing not at random" in hidden.in_words()
     assert "0.8, 0.3 for rewards 0, 1; 0.5 for every reward" in hidden.in_words()
     assert "Python function" in RewardDependent(high_ones).in_words()
     assert "slope 2" in RewardDependent({"intercept": 1, "slope": 2}).in_words()

@@ -189,10 +189,10 @@ def test_a_disk_that_fills_up(run, tmp_path, monkeypatch):
         code, out, err = run(*GOOD, "out")
     assert (code, out) == (2, "")
     assert err.startswith("halfseen: Cannot write out/cells/")
-    assert "No space left on device. Nothing half-written was left" in err
+    assert "No space left on device. No partial file was left" in err
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 1
     complains(
-        run, tmp_path, "report", "out", words=["unfinished study", "goes on where it stopped"]
+        run, tmp_path, "report", "out", words=["unfinished study", "resumes where it stopped"]
     )
     code, resumed, _ = run(*GOOD, "out", "--json")
     assert code == 0

@@ -178,7 +178,7 @@ def test_bounds_find_a_run_with_other_numbers_than_the_spec(monkeypatch, capsys,
     assert text.count("regret after 400 rounds: not measured yet") == 2
     code, _, told = run(monkeypatch, capsys, "study", spec, "--out", out)
     assert code == 2
-    assert "It was run with horizon 90, replications 3, seed 5: give the same to go on" in told
+    assert "It was run with horizon 90, replications 3, seed 5: use the same to resume" in told
 
 
 def test_bounds_of_another_study_are_not_measured(monkeypatch, capsys, tmp_path):

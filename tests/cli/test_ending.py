@@ -280,6 +280,6 @@ def test_a_full_disk_behind_the_output_is_one_sentence(folder):
 def test_an_answer_lost_to_a_closed_output_is_no_success(folder):
     ended = command(folder, "dimension --observe 0.5", suffix=">&-")
     assert ended.returncode == 2
-    assert ended.stderr == "halfseen: The output is closed: what was to be printed is lost.\n"
+    assert ended.stderr == "halfseen: The output is closed: the printed answer is lost.\n"
     assert command(folder, "dimension --observe 0.5", suffix="2>&-").returncode == 0
     assert command(folder, "dimension --observe 5", suffix="2>&-").stdout == ""

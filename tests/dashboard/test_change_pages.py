@@ -58,7 +58,7 @@ def test_no_change_without_the_token_of_the_form(locked):
 def test_a_loop_is_made_and_edited_after_a_confirmation_and_noted(locked):
     with locked.client(locked.key) as client:
         asked = sent(client, "/new-loop", **NEW)
-        assert "Make the loop banner?" in asked.text
+        assert "Create the loop banner?" in asked.text
         assert "<script>alert" not in asked.text
         assert "banner" not in [config.name for config in locked.service.loops()]
         made = sent(client, "/new-loop", **NEW, confirmed="yes")
@@ -66,8 +66,8 @@ def test_a_loop_is_made_and_edited_after_a_confirmation_and_noted(locked):
         assert locked.service.config("banner").arms == ["a", EVIL]
         edited = sent(client, "/loops/banner/edit", window="120")
         assert "window: 60.0 becomes 120.0" in edited.text
-        assert "made already keep their window" in edited.text
-        assert "folded again" in sent(client, "/loops/banner/edit", policy="moss").text
+        assert "Existing decisions keep their window" in edited.text
+        assert "log is replayed" in sent(client, "/loops/banner/edit", policy="moss").text
         sent(client, "/loops/banner/edit", window="120", confirmed="yes")
         assert locked.service.config("banner").window == 120.0
         assert locked.service.config("banner").arms == ["a", EVIL]
@@ -79,7 +79,7 @@ def test_a_loop_is_made_and_edited_after_a_confirmation_and_noted(locked):
 
 def test_a_loop_can_be_changed_before_it_is_confirmed_and_needs_a_new_name(locked):
     with locked.client(locked.key) as client:
-        assert "Change something" in sent(client, "/new-loop", **NEW | {"name": "other"}).text
+        assert ">Edit<" in sent(client, "/new-loop", **NEW | {"name": "other"}).text
         again = sent(client, "/new-loop", **NEW | {"name": "other"}, confirmed="no").text
         assert 'name="name" value="other"' in again
         assert html.escape(EVIL, quote=False) in again.replace("&#34;", '"')
@@ -112,7 +112,10 @@ def test_arms_cannot_be_taken_away_and_that_is_said_before_the_confirmation(lock
         ({"name": "<b>"}, "`name`"),
         ({"name": "x", "arms": "a\nb", "window": "soon"}, "`window`"),
         ({"name": "x", "arms": "a\nb", "policy": "{"}, "`policy`"),
-        ({"name": "offers", "arms": "a\nb", "confirmed": "yes"}, "There is a loop offers"),
+        (
+            {"name": "offers", "arms": "a\nb", "confirmed": "yes"},
+            "Loop offers exists with other settings",
+        ),
     ],
 )
 def test_settings_that_cannot_be_get_a_sentence_and_keep_what_was_typed(locked, fields, said):

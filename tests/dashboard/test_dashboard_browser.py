@@ -84,7 +84,7 @@ def test_numbers_follow_the_loop_until_paused_and_charts_are_not_drawn_anew(visi
     opened.do(fed(opened.service, count=5, name="paused"))
     page.wait_for_timeout(1500)
     assert int(cell.inner_text()) == before + 20
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Resume").click()
     page.wait_for_selector(f"[data-cell=decided]:text-is('{before + 25}')")
     assert page.said == []
 

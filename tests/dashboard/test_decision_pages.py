@@ -64,7 +64,7 @@ def test_a_life_without_a_reward_says_who_ended_it(opened):
     opened.do(ended())
     with opened.client() as client:
         page = client.get("/loops/offers/decisions/told").text
-    assert "said that none will come" in page
+    assert "reported that none will come" in page
     assert "window closed" not in page
 
 
@@ -94,7 +94,7 @@ def test_the_life_of_a_decision_goes_from_choice_to_outcome(opened):
         answer = client.get(f"/loops/offers/decisions/{quote(name, safe='')}")
         missing = client.get("/loops/offers/decisions/none")
     page = html.unescape(answer.text)
-    said = ["Chosen, and held back", "Shown", "Something else was shown", "The reward came"]
+    said = ["Chosen, and held", "Shown", "Something else was shown", "The reward came"]
     places = [page.index(f"<strong>{one}.") for one in said]
     assert places == sorted(places)
     assert "Arm green, with probability 0.5." in page

@@ -254,7 +254,7 @@ def test_what_is_pending_is_said_only_where_delays_are_known_up_to_the_window():
     delays = [{"delay": 1.0, "share": 0.5, "low": 0.4, "high": 0.6}]
     known, young = LogSummary(1, delays=delays), LogSummary(1, delays=delays, within=20.0)
     said = expected_in_words(known, [0.0, 0.0, 30.0], 60.0)
-    assert said == "Expected to come before their windows close: 1 of the 3 rewards pending."
+    assert said == "Expected before their windows close: 1 of the 3 pending rewards."
     assert expected_in_words(young, [0.0, 0.0, 30.0], 60.0) == ""
     assert expected_in_words(None, [0.0], 60.0) == ""
 

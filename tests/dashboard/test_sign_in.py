@@ -73,7 +73,7 @@ def test_a_form_without_its_token_or_from_another_site_is_refused(locked):
         ):
             answer = client.post("/sign-in", data=given, headers=headers)
             assert answer.status_code == 401
-            assert "does not come from this page" in answer.text
+            assert "was not sent by this page" in answer.text
             assert "halfseen_key" not in client.cookies
 
 
@@ -91,7 +91,7 @@ def test_without_keys_only_names_of_this_machine_are_answered(opened, path):
             assert client.get(path, headers={"Host": host}).status_code == 200
         answer = client.get(path, headers={"Host": "rebound.example"})
         assert answer.status_code == 403
-        assert "names of this machine" in answer.text
+        assert "host name of this machine" in answer.text
         assert "offers" not in answer.text
 
 

@@ -72,7 +72,7 @@ def test_the_study_shows_a_factor_above_one_and_the_bound_says_something():
     code = next(text for _, text in blocks(ROOT / "README.md") if "regret_bounds" in text)
     names = {}
     exec(code, names)
-    said = re.search(r"at most (\d+) in a million rounds, of ([\d,]+) there are to lose", code)
+    said = re.search(r"at most (\d+) after a million rounds; the worst arm's is ([\d,]+)", code)
     value, trivial = float(said[1]), float(said[2].replace(",", ""))
     assert names["bounds"].smallest.value == pytest.approx(value, abs=0.5)
     assert names["bounds"]["trivial"].value == pytest.approx(trivial)

@@ -78,7 +78,7 @@ def test_an_arm_never_seen_borrows_its_rate():
     assert found.observe[0] == 1.0
     assert 0 < found.observe[1] < 1
     assert "Of the arms that were seen nothing is missing." in str(found)
-    assert "Nothing was ever seen of “2”" in str(found)
+    assert "No reward was ever seen of “2”" in str(found)
 
 
 def test_an_arm_never_seen_does_not_void_the_headline():
@@ -86,7 +86,7 @@ def test_an_arm_never_seen_does_not_void_the_headline():
     found = audit(rows, action="a", reward="r")
     assert "takes 2 times as many decisions of the arms that were seen" in found.answers[1]
     assert "In the worst case over all problems" in found.answers[1]
-    assert "Nothing was ever seen of “3”" in found.answers[1]
+    assert "No reward was ever seen of “3”" in found.answers[1]
     assert found.to_dict()["effective_dimension"]["of_arms_seen"]["factor"] == 2.0
     assert found.to_dict()["never_seen"] == ["3"]
 
@@ -118,7 +118,7 @@ def test_level():
 def test_a_voided_text_says_so_before_every_number_and_names_no_best_arm():
     log = {"a": ["x", "y"] * 300, "r": [1.0, None, 1.0, 1.0, None, None] * 100}
     text = str(audit(log, action="a", reward="r"))
-    assert "Until this is mended, no number below means anything; each is marked void." in text
+    assert "Until this is resolved, every number below is invalid and marked void." in text
     blocks = text.split("\n\n")
     assert all(line.startswith("void: ") for line in blocks[2].splitlines())
     assert blocks[3].startswith("void:\n")
@@ -131,7 +131,7 @@ def test_long_names_keep_their_quotes_and_one_arm_is_not_several():
     names = ["x" * 60, "y" * 60, "z" * 60, "w" * 60]
     log = {"arm": [*names, "seen"] * 20, "reward": [None, None, None, None, 1.0] * 20}
     found = audit(log, action="arm", reward="reward")
-    sentence = next(answer for answer in found.answers if "Nothing was ever seen of" in answer)
+    sentence = next(answer for answer in found.answers if "No reward was ever seen of" in answer)
     assert sentence.count("“") == sentence.count("”") == 3
     assert "and 1 more" in sentence
     assert not any("them" in str(warning) for warning in found.warnings)
@@ -145,9 +145,9 @@ def test_a_level_above_99_percent_is_not_called_100():
 
 def test_few_decisions_are_said_to_tell_nothing():
     one = audit({"a": ["x"], "r": [1.0]}, action="a", reward="r")
-    assert one.answers[1] == "1 decision is too few to tell what missing feedback costs."
+    assert one.answers[1] == "1 decision is too few to estimate what missing feedback costs."
     some = audit({"a": ["x", "y"] * 4, "r": [1.0, None] * 4}, action="a", reward="r")
-    assert some.answers[1] == "8 decisions are too few to tell what missing feedback costs."
+    assert some.answers[1] == "8 decisions are too few to estimate what missing feedback costs."
     enough = audit({"a": ["x", "y"] * 20, "r": [1.0, 0.0] * 20}, action="a", reward="r")
     assert enough.answers[1] == "Missing feedback costs you nothing."
 

@@ -56,4 +56,4 @@ def test_other_warnings_raise_no_doubt_and_several_doubts_are_one_sentence():
 
 def test_a_warning_that_voids_the_numbers_is_a_doubt():
     void = SHOWN.doubted([LogWarning("sentinel", "", "", "", voids=True)])
-    assert str(void).endswith("But a warning voids the numbers of this log.")
+    assert str(void).endswith("But a warning invalidates the numbers of this log.")

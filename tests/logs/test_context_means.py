@@ -43,7 +43,7 @@ def test_a_context_as_proxy_gives_the_mean_by_the_odds_of_each_reward():
     cells = [("a", "m0", 560, 380, 80), ("a", "m1", 640, 300, 200)]  # the golden, ten times
     found = audited(cells).context_means
     assert found.proxies[0].mean == pytest.approx(0.610256410256, abs=1e-12)
-    assert "the context only tells of the reward, the mean of a is 0.61" in found.findings[-1]
+    assert "the context is a proxy of the reward, the mean of a is 0.61" in found.findings[-1]
     assert found.table.records()[0]["if it is a proxy"] == found.proxies[0].mean
 
 

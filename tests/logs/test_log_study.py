@@ -64,5 +64,5 @@ def test_what_late_conversions_do_not_tell_is_said():
         ]
     (warning,) = [w for w in audit(log, **COLUMNS).warnings if w.kind == "one-value"]
     said = str(warning)
-    assert "rate times chance to have arrived: the two cannot be told apart" in said
+    assert "rate times probability of arrival: the two cannot be separated" in said
     assert "empty_means=0 if so, of decisions old enough to know (until=)" in said

@@ -79,7 +79,7 @@ def test_a_log_that_ends_now_has_the_eventual_rate():
     assert low < 1.25 < high
     assert found.maturity.reached
     said = str(found)
-    assert "are still on their way and" in said
+    assert "are pending and" in said
     assert "of outcomes come back within 5" in said
 
 
@@ -277,7 +277,7 @@ def test_an_arm_of_which_nothing_comes_back_within_the_window_is_named():
     log = delayed(1)
     log.loc[log.arm == 2, "back"] += 3 * DAY
     found = audit(log, **NAMES, window=2.0)
-    assert "Nothing of “2” came back within 2 days. No number here speaks of that." in str(found)
+    assert "Nothing of “2” came back within 2 days. The numbers here leave that out." in str(found)
     assert found.never_seen == ()
 
 
@@ -316,7 +316,7 @@ def test_delays_that_outlast_the_log_make_the_factor_an_upper_end():
     assert found.to_dict()["effective_dimension"]["upper_end"] is True
     limit = read_threshold("factor>1.3", False)
     assert limit.crossed(found, None) is None
-    assert "whether it is > 1.3 cannot be told" in limit.left_open(found)
+    assert "whether it is > 1.3 is undetermined" in limit.left_open(found)
     assert read_threshold("factor>9", False).left_open(found) is None
     assert "is at most" in read_threshold("factor<9", False).crossed(found, None)
     said = read_threshold("factor_high>1.3", False).crossed(found, None)

@@ -227,7 +227,7 @@ def test_the_safest_arm_is_named_only_beyond_sampling_error():
     close = [three_arms([0.50, 0.49, 0.48], seed) for seed in range(10)]
     assert sum(found.bounds(2.0).safe_shown() for found in close) <= 1
     text = str(close[0])
-    assert "which arm is safest cannot be told yet" in text
+    assert "the safest arm is not determined yet" in text
     assert "is the safest arm" not in text
     assert "Sampling error aside: if the odds" in text
     apart = three_arms([0.9, 0.3, 0.3], 0)
@@ -244,7 +244,7 @@ def test_an_arm_whose_few_rewards_do_not_vary_is_not_called_safest():
     found = audit(log(a=shares(3, 3, 6), b=shares(20, 50, 80)), action="a", reward="r")
     assert found.bounds(2.0).safe == "a"
     assert not found.bounds(2.0).safe_shown()
-    assert missing_in_words(found)[-1].endswith("which arm is safest cannot be told yet.")
+    assert missing_in_words(found)[-1].endswith("the safest arm is not determined yet.")
 
 
 def test_an_arm_of_equal_rewards_has_an_error_and_can_be_told_from_a_better_one():

@@ -39,7 +39,7 @@ def test_arms_never_seen_are_not_compared():
     rows = {"a": [*rows["a"], 9], "o": [*rows["o"], False]}
     found = audit(rows, action="a", observed="o")
     assert found.worth_most.arm == "0"
-    assert "Nothing was ever seen of “9”" in found.answers[1]
+    assert "No reward was ever seen of “9”" in found.answers[1]
 
 
 def test_of_very_many_arms_the_same_one_is_found():

@@ -44,7 +44,7 @@ def test_the_page_tells_every_claim_and_draws_every_chart(page, browser):
 
 
 def test_every_part_is_in_the_navigation_and_nothing_is_said_twice(page):
-    check_page(page, "What the paper on censorship claims, and what holds")
+    check_page(page, "The paper’s claims about censorship, and which of them hold")
 
 
 def test_files_beside_the_page(page, findings):

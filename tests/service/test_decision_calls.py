@@ -307,6 +307,6 @@ def test_a_probability_that_is_none_is_never_kept(tmp_path, monkeypatch, chance,
     answer, decided = run(tmp_path, ask)
     assert (answer.status_code, decided) == (status, int(status == 201))
     if status == 500:
-        assert "chose 'red' with the probability" in answer.json()["detail"]
+        assert "chose 'red' with the invalid probability" in answer.json()["detail"]
     else:
         assert answer.json()["probability"] == 1.0

@@ -286,7 +286,7 @@ def test_an_event_that_was_altered_is_found_by_the_check(driver, tmp_path):
     with sqlite3.connect(tmp_path / "log.sqlite") as connection:
         connection.execute("UPDATE events SET reward = 0.5 WHERE seq = 25")
     connection.close()
-    assert "not what a replay gives" in driver.wait(driver.service.check())[0]
+    assert "does not agree with a replay" in driver.wait(driver.service.check())[0]
 
 
 def test_a_loop_is_created_once_and_not_with_other_settings(driver):

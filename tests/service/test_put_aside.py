@@ -36,7 +36,7 @@ def test_a_start_serves_the_other_loops_and_says_what_is_wrong(driver, tmp_path,
     spoil(tmp_path / "log.sqlite")
     driver.open()
     reason = (
-        "Loop banner is put aside: its log cannot be folded (event 2: `reward` must be a number"
+        "Loop banner is put aside: its log cannot be replayed (event 2: `reward` must be a number"
         " between -1e+100 and 1e+100; got 2e+100. Use miss() for missing feedback). The other loops"
         " are served."
     )
@@ -92,7 +92,7 @@ def test_readiness_and_status_say_it_over_http(tmp_path):
 
     ready, status, lost = run(tmp_path, ask, LOOP, LOOP | {"name": "other"})
     assert ready.status_code == 200
-    assert ready.json()["aside"] == ["Loop offers is put aside: its log cannot be folded."]
+    assert ready.json()["aside"] == ["Loop offers is put aside: its log cannot be replayed."]
     assert status.status_code == 503
     assert "(ValueError)" in status.json()["detail"]
     assert lost.json()["title"] == UnknownDecision.title  # not kept for the loop that is left

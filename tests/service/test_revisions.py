@@ -29,9 +29,7 @@ def test_of_two_revisions_at_once_one_is_refused_and_the_loop_still_opens(driver
     first, second, _ = driver.wait(at_once())
     assert first["revision"] == 2
     assert isinstance(second, Conflict)
-    assert str(second) == (
-        "Loop banner was revised by somebody else meanwhile. Nothing was changed."
-    )
+    assert str(second) == ("Loop banner was revised meanwhile. Nothing was changed.")
     ended = driver.service
     driver.restart()
     with pytest.raises(StorageUnavailable, match="is stopping"):
@@ -68,7 +66,7 @@ def test_a_revision_that_is_known_and_not_folded_yet_is_not_undone(driver):
     config = banner(arms=["a", "b", "c", "d"])
     driver.wait(driver.service.writer.do(lambda log: _revised_elsewhere(log, driver, config)))
     assert state.learn_of({1: banner(), 2: config})  # as another process begins to follow
-    with pytest.raises(Conflict, match="somebody else"):
+    with pytest.raises(Conflict, match="revised meanwhile"):
         driver.wait(driver.service.revise_loop(banner(floor=0.2)))
 
 

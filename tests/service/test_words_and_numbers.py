@@ -214,7 +214,7 @@ def test_what_cannot_be_is_said_in_the_words_of_a_request(tmp_path):
         ]
 
     digits, twice, address, action = (a.json()["detail"] for a in run(tmp_path, ask, LOOP, ACTIONS))
-    assert digits == "The body is not JSON: a number has 6,000 digits, of 4,000 that are read."
+    assert digits == "The body is not JSON: a number has 6,000 digits; at most 4,000 are read."
     assert twice == "`available` must name each action once; got 'n'. Give different names."
     assert address.startswith("`id` must be UTF-8")
     assert action.startswith("`actions` must have printable ids of at most 128 characters")
@@ -287,7 +287,7 @@ def test_what_the_database_says_is_for_the_operator_only(tmp_path, capsys):
         return answer.json()["detail"]
 
     said = run(tmp_path, ask)
-    assert said == "The database does not take what halfseen asks of it. Nothing was kept."
+    assert said == "The database rejects a statement of halfseen. Nothing was stored."
     assert "says: Cannot operate on a closed database." in capsys.readouterr().err
 
 
@@ -309,7 +309,7 @@ def test_an_archived_loop_is_not_revised_and_a_name_given_twice_is_refused(tmp_p
 
     twice, patched = run(tmp_path, ask)
     assert (twice.status_code, patched.status_code) == (400, 409)
-    assert "stands twice" in twice.json()["detail"]
+    assert "occurs twice" in twice.json()["detail"]
 
 
 def test_settings_are_checked_beside_the_event_loop(tmp_path, monkeypatch):
@@ -371,7 +371,7 @@ def test_a_restart_with_the_same_file_keeps_what_was_revised_since(tmp_path):
         changed, _ = await started(change={"arms": ["x", "y", "z"], "retired": ["x"], "floor": 0.2})
         same, said = await started()
         assert same == changed
-        assert said == ["Loop gap keeps what was revised since the file was first read."]
+        assert said == ["Loop gap keeps the changes made since the file was first read."]
         edited, _ = await started(window=30, arms='["x", "y", "w"]')
         assert edited == changed.model_copy(update={"window": 30.0, "arms": ["x", "y", "z", "w"]})
 

@@ -98,7 +98,7 @@ def test_a_full_disk_keeps_finished_cells(tmp_path, monkeypatch, played, which):
     with monkeypatch.context() as patch:
         patch.setattr(storage, "save_array", full)
         with pytest.raises(
-            StorageError, match=r"^Cannot write .*: No space left on device. Nothing"
+            StorageError, match=r"^Cannot write .*: No space left on device. No partial"
         ):
             simulate(study, out=tmp_path / "out")
     assert finished(tmp_path / "out") == which - 1

@@ -88,7 +88,7 @@ def test_a_missing_cell_means_an_unfinished_study(folder):
     for path in first_cell(folder).iterdir():
         path.unlink()
     first_cell(folder).rmdir()
-    with pytest.raises(StorageError, match=r"unfinished study.*goes on where it stopped"):
+    with pytest.raises(StorageError, match=r"unfinished study.*resumes where it stopped"):
         Result.load(folder)
 
 
@@ -218,7 +218,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch, error):
 
     monkeypatch.setattr(Path, "replace", fail)
     reason = error.strerror or str(error)
-    with pytest.raises(StorageError, match=f"Cannot write .*kept: {reason}. Nothing half-written"):
+    with pytest.raises(StorageError, match=f"Cannot write .*kept: {reason}. No partial file"):
         write_bytes(tmp_path / "kept", b"new")
     assert list(tmp_path.iterdir()) == []
 

@@ -37,7 +37,7 @@ def test_propensities_are_scaled_to_the_arms_that_are_left():
     found = value(three_arms(), target={"x": 1}, **options)
     by = {one.name: one.value for one in found.alternatives}
     assert by["IPW"] == pytest.approx(0.5)  # 3/4 if they stay 1/3
-    assert "divided by their sum over the arms that are left" in " ".join(found.notes)
+    assert "renormalised over the remaining arms" in " ".join(found.notes)
     assert found.diagnostics.mean_weight == pytest.approx(1.0)
     assert found.certain < 0.5
     rows = three_arms()

@@ -1,4 +1,4 @@
-"""With which probability an agent plays an arm: its policy's own chance, above a floor."""
+"""The probability with which an agent plays an arm: its policy's propensity, above a floor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def decision_by_chance(
     agent: Agent, own: int, playable: Playable, everything: bool, turn: Turn
 ) -> Entry:
-    """Return a decision for the policy's own choice or, as often as the floor says, any arm."""
+    """Return a decision for the policy's own choice or, with the floor's probability, any arm."""
     offered = np.flatnonzero(playable)
     taken, floor, left = agent._floored(len(offered), turn)
     arm = own if taken is None else int(offered[taken])
@@ -35,7 +35,7 @@ def chance_of(
 ) -> tuple[float | None, float]:
     """Return the probability with which the policy chooses an arm, and its standard error.
 
-    `own` is what it chose; `everything` tells that all arms are on offer.
+    `own` is its choice; `everything` is True if all arms are on offer.
     """
     if not agent._random:
         return (1.0 if arm == own else 0.0), 0.0
@@ -64,10 +64,10 @@ def _computed(agent: Agent, playable: Playable, everything: bool, turn: Turn) ->
 def chances_of_arms(
     agent: Agent, offered: Sequence[int], *, simulated: int
 ) -> dict[int, float | None]:
-    """Return with which probability each arm on offer would be played next; change nothing.
+    """Return the probability of each arm on offer in the next decision; change nothing.
 
-    None where a policy that draws cannot say, or would have to be simulated for more arms than
-    `simulated`: each takes so many draws.
+    None where a randomised policy has no formula, or would need simulation for more arms than
+    `simulated`: each takes many draws.
     """
     turn = agent._turn()
     playable = np.zeros(agent.arms.count, dtype=agent._everything.dtype)

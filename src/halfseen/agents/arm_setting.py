@@ -1,4 +1,4 @@
-"""What the policy of an agent for arms is told."""
+"""The setting passed to the policy of an agent for arms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def arm_setting(
     horizon: int,
     reward: str | RewardLaw,
 ) -> Setting:
-    """Return the setting of an agent, or refuse it; without noise the law's is taken.
+    """Return the setting of an agent, or refuse it; the noise defaults to that of the reward law.
 
     Examples
     --------

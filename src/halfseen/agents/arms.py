@@ -40,8 +40,8 @@ class Agent(LiveAgent):
     Feedback may come at once, late, in any order, or never. A decision is settled by `observe` or
     `miss`. The same outcome again changes nothing, another one raises `DecisionError`. A reward
     that comes after `miss` or `expire` is counted as late and learned. It replaces the 0 that
-    `ImputeZero` learned from the miss, where its base policy keeps counts and sums alone; other
-    policies that learned something from the miss do not learn it, `estimates` always does.
+    `ImputeZero` learned from the miss, where its base policy keeps only counts and sums; other
+    policies that imputed something do not learn it, `estimates` always does.
 
     Parameters
     ----------
@@ -51,8 +51,8 @@ class Agent(LiveAgent):
         How many arms there are, or their names.
     noise
         Sub-Gaussian scale of the rewards, one number or one per arm; 1/2 covers rewards in [0, 1].
-        Left out, what a study with means up to `bound` tells of the law: 1/2 for Bernoulli, the
-        root of `bound` for Poisson, `bound` for exponential rewards, 1 for Gaussian ones.
+        By default that of a study with means up to `bound`: 1/2 for Bernoulli, the square root of
+        `bound` for Poisson, `bound` for exponential rewards, 1 for Gaussian ones.
     bound
         A number no mean reward exceeds in absolute value.
     horizon
@@ -63,8 +63,8 @@ class Agent(LiveAgent):
     seed
         Seed of the draws of randomised policies, and of those of the floor.
     floor
-        The least probability with which every arm on offer is played, so that the log can tell
-        what another policy would have earned. 0.05 is a good choice; 0 plays the policy alone.
+        The smallest probability of every arm on offer, so that the log supports off-policy
+        evaluation. 0.05 is a good choice; 0 plays the policy alone.
     probabilities
         False to leave out the probabilities of policies that randomise, which take up to a few
         milliseconds to compute.
@@ -135,7 +135,7 @@ class Agent(LiveAgent):
         self._absorb(self._state.copy(), 0, 0.0, self._table)
 
     def _compile(self) -> None:
-        """Make ready what the policy and the setting decide."""
+        """Compile the kernels for the policy and the setting."""
         kernels = self.policy.kernels()
         self._select = compiled(select, kernels)
         self._absorb = compiled(absorb, kernels)
@@ -202,7 +202,7 @@ class Agent(LiveAgent):
             True if the arm may never be shown: the decision waits for `activate` before anything
             can be observed or missed, and does not expire.
         count
-            Choose so often, and return a list.
+            Number of decisions to make; the result is then a list.
         """
         if count is not None:
             times = range(self._times(count, id))
@@ -224,7 +224,7 @@ class Agent(LiveAgent):
                 self._ledger.add(entry)
             elif not playable[entry.choice]:
                 raise DecisionError(
-                    f"Decision {shorten(id)} was made already, for {self._name(entry.choice)},"
+                    f"Decision {shorten(id)} was already made, for {self._name(entry.choice)},"
                     " which is not available now. Nothing was changed."
                 )
             name = self.arms.name(entry.choice) if self.arms.names else entry.choice
@@ -253,7 +253,7 @@ class Agent(LiveAgent):
             self._played(self._state, entry.payload, self._table)
 
     def served(self, decision: Any, arm: Any, *, probability: float | None = None) -> None:
-        """Say that another arm was shown than the one chosen.
+        """Report that another arm was shown than the one chosen.
 
         What is observed is then learned for that arm. `probability` is that of its being shown,
         if it is known.
@@ -298,10 +298,10 @@ class Agent(LiveAgent):
             )
 
     def winner(self, level: float = 0.95, *, rule: str = "either", rho: float = 10.0) -> Winner:
-        """Return the arm shown to be the best, if one is, however often this is asked.
+        """Return the arm shown to be the best, if one is; valid however often it is called.
 
-        Whatever the policy plays and whichever feedback is missing, an arm that is not the best is
-        ever named with probability at most 1 - `level`. See `halfseen.theory.winner`.
+        Whatever the policy plays and whichever feedback is missing, the probability of ever
+        returning a wrong arm is at most 1 - `level`. See `halfseen.theory.winner`.
         """
         from halfseen.agents.estimates import check_sub_gaussian
         from halfseen.theory import winner
@@ -316,10 +316,10 @@ class Agent(LiveAgent):
     def estimates(self, level: float = 0.95) -> Table:
         """Return each arm's mean reward and how often it is seen, with intervals.
 
-        The interval of a mean holds at every time at once with probability `level`, so it may be
-        looked at as often as one likes; see `halfseen.theory.confidence_sequence`. It is left out
-        where the law of the rewards is not sub-Gaussian. `seen` is the share of the settled
-        decisions whose reward came.
+        The intervals of means are confidence sequences, valid at all times simultaneously with
+        probability `level`; see `halfseen.theory.confidence_sequence`. It is left out where the law
+        of the rewards is not sub-Gaussian. `seen` is the share of the settled decisions whose
+        reward came.
         """
         from halfseen.agents.estimates import estimates
 
@@ -337,7 +337,7 @@ class Agent(LiveAgent):
     def _known_totals(self) -> list[float]:
         if self._totals is None:
             raise StorageError(
-                "The agent was saved by a version that kept no sums of rewards. Start anew."
+                "The agent was saved by a version that kept no sums of rewards. Start a new one."
             )
         return list(self._totals)
 

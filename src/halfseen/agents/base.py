@@ -1,4 +1,4 @@
-"""What all live agents share: decisions, their outcomes, time, and the saved file."""
+"""The base of all live agents: decisions, their outcomes, time, and the saved file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LiveAgent(Shared, Shown, ABC):
 
     policy: Any
     setting: Any
-    _imputes: bool  # the policy learns something where feedback is missing
+    _imputes: bool  # the policy imputes missing feedback
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
@@ -75,18 +75,18 @@ class LiveAgent(Shared, Shown, ABC):
 
     @abstractmethod
     def _learn_missing(self, entry: Entry) -> None:
-        """Take note that the reward of a decision is missing."""
+        """Handle a missing reward of a decision."""
 
     @abstractmethod
     def _name(self, choice: int) -> Any:
-        """Return what a choice is called outside."""
+        """Return the public name of a choice."""
 
     def _check_reward(self, reward: float) -> None:
-        """Refuse a reward that cannot be."""
+        """Refuse an invalid reward."""
 
     @abstractmethod
     def _content(self) -> dict[str, Any]:
-        """Return everything but the decisions that decides what the agent does next."""
+        """Return the state without the decisions."""
 
     @classmethod
     @abstractmethod
@@ -95,11 +95,11 @@ class LiveAgent(Shared, Shown, ABC):
 
     @abstractmethod
     def _restore(self, content: dict[str, Any]) -> None:
-        """Take over a saved state, the decisions being known; ValueError if it cannot be."""
+        """Restore a saved state, given the decisions; ValueError if it is invalid."""
 
     @abstractmethod
     def _payload(self, stored: Any) -> Any:
-        """Return the payload of a decision from what is stored of it; ValueError if it is none."""
+        """Return the payload of a stored decision; ValueError if it is invalid."""
 
     @classmethod
     @abstractmethod
@@ -123,7 +123,7 @@ class LiveAgent(Shared, Shown, ABC):
             return self._ledger.counts()
 
     def _size(self) -> str:
-        """Return what can be chosen."""
+        """Return the number of choices."""
         return f"dimension {self.setting.dimension}"
 
     def _headline(self) -> str:
@@ -179,7 +179,7 @@ class LiveAgent(Shared, Shown, ABC):
                 self._learn_missing(entry)
 
     def activate(self, decision: Any, *, at: Any = None) -> None:
-        """Say that a decision that was held is shown now; its time begins.
+        """Report that a held decision is now shown; its time begins.
 
         `at` is needed if the decision has a time, and cannot be before it.
         """
@@ -199,7 +199,7 @@ class LiveAgent(Shared, Shown, ABC):
             self._show(entry)
 
     def withdraw(self, decision: Any) -> None:
-        """Say that a decision that was held will not be shown: it is neither played nor missed."""
+        """Report that a held decision will not be shown: it is neither played nor missed."""
         with self._lock:
             entry = self._known(decision)
             if entry.state == WITHDRAWN:
@@ -216,12 +216,12 @@ class LiveAgent(Shared, Shown, ABC):
         entry = self._known(decision)
         if entry.state not in (HELD, PENDING):
             raise DecisionError(
-                f"Decision {shorten(entry.id)} is settled already. Nothing was changed."
+                f"Decision {shorten(entry.id)} is already settled. Nothing was changed."
             )
         return entry
 
     def _serve(self, entry: Entry, payload: Any, probability: float | None) -> None:
-        """Note what was really shown, and with which probability if that is known."""
+        """Record what was shown, and with which probability if known."""
         if probability is not None:
             limits: Any = {"above": 0.0, "at_most": 1.0}
             probability = checks.number("probability", probability, **limits)
@@ -234,7 +234,7 @@ class LiveAgent(Shared, Shown, ABC):
         Parameters
         ----------
         age
-            Those made, or activated, at least so many decisions ago.
+            Those made, or activated, at least this many decisions ago.
         before
             Those made, or activated, before this time, in seconds or as a datetime. Decisions
             without a time do not expire by it.
@@ -270,7 +270,7 @@ class LiveAgent(Shared, Shown, ABC):
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Self:
-        """Return the agent of which `to_dict` was taken."""
+        """Return the agent that `to_dict` described."""
         return cls._from(content, "This dictionary")
 
     def save(self, path: Path | str) -> None:

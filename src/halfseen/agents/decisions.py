@@ -1,4 +1,4 @@
-"""What an agent answers when it is asked to choose."""
+"""The decisions that agents return."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from halfseen.errors import DecisionError, shorten
 
 
 class Turn(NamedTuple):
-    """What the chance in one decision depends on besides the agent's state."""
+    """The inputs of the random draws of one decision, besides the agent's state."""
 
     clock: int
     key: tuple[int, int]
@@ -22,11 +22,11 @@ class Turn(NamedTuple):
 
 
 class Shared:
-    """What agents do that fold the same log of decisions, whoever made them.
+    """Methods of agents that share a log of decisions.
 
-    Such an agent never calls `choose`: it proposes, the log takes the decision in, and every agent
-    that reads the log records it. The draws of a proposal depend on the seed and the decision's
-    id, so neither the process nor the order of proposals matters, and a proposal leaves no trace.
+    Such an agent never calls `choose`: it proposes, the decision is logged, and every agent that
+    reads the log records it. The draws of a proposal depend on the seed and the decision's id, so
+    neither the process nor the order of proposals matters, and a proposal leaves no trace.
     """
 
     seed: int
@@ -44,17 +44,17 @@ class Shared:
 
     @abstractmethod
     def _decide(self, offer: Any, turn: Turn) -> Entry:
-        """Return a new decision that nothing remembers yet."""
+        """Return a new decision that is not recorded yet."""
 
     @abstractmethod
     def _arrays(self) -> tuple[Any, ...]:
-        """Return the arrays of the state, which choosing may use to work in."""
+        """Return the arrays of the state, which `choose` may use as workspace."""
 
     def _show(self, entry: Entry) -> None:
-        """Take note that a decision is shown."""
+        """Record that a decision is shown."""
 
     def propose(self, offer: Any = None, *, id: str, ahead: int = 0) -> Entry:
-        """Return what the agent would decide under this id, and remember nothing.
+        """Return the agent's decision under this id without recording it.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class Shared:
                     array[...] = before
 
     def record(self, entry: Entry) -> None:
-        """Take in a decision that was made on the same log, held or shown; it gets its number."""
+        """Record a decision made on the same log, held or shown; it gets its number."""
         ledger = self._ledger
         with self._lock:
             if entry.id in ledger.open or entry.id in ledger.settled:

@@ -1,4 +1,4 @@
-"""What an agent for arms knows of each of them."""
+"""Estimates of an agent for arms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = ("arm", "mean", "low", "high", "observed", "settled", "seen")
 
 
 def check_sub_gaussian(reward: str, what: str) -> None:
-    """Refuse rewards without a sub-Gaussian scale, of which no limits are known here."""
+    """Refuse rewards without a sub-Gaussian scale, for which there are no limits here."""
     if not REWARD_LAWS[reward].sub_gaussian:
         raise InvalidInput(
             "Agent.reward",

@@ -1,4 +1,4 @@
-"""What became of every decision of an agent: held, pending, observed or censored."""
+"""The state of every decision of an agent: held, pending, observed or censored."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Identity = int | str
 
 @dataclass(slots=True)
 class Entry:
-    """One decision: what was chosen, with which probability, when, and what came of it."""
+    """One decision: its choice, probability, time and outcome."""
 
     id: Identity
     number: int  # from 1, in the order in which decisions were made
     choice: int
-    payload: Any = None  # what to learn the outcome for: the arm or the action really shown
+    payload: Any = None  # the arm or action shown, for which the outcome is learned
     probability: float | None = None
     error: float = 0.0  # standard error of the probability; 0 if it is exact
     at: float | None = None
@@ -73,7 +73,7 @@ class Ledger:
             return entry
         numbered = isinstance(name, int | np.integer) and not isinstance(name, bool)
         if numbered and 1 <= name <= self.made:
-            reason = "was settled already, too long ago to be remembered"
+            reason = "was settled too long ago to be remembered"
         elif self.made > len(self.open) + len(self.settled):
             reason = (
                 "is not known: it was never made, or settled more than `remember`"
@@ -84,13 +84,13 @@ class Ledger:
         raise DecisionError(f"Decision {shorten(name)} {reason}. Nothing was changed.")
 
     def add(self, entry: Entry) -> None:
-        """Take in a new decision."""
+        """Add a new decision."""
         self.made += 1
         entry.since = self.made
         self.open[entry.id] = entry
 
     def observe(self, entry: Entry, reward: float) -> bool:
-        """Take in a reward; return whether it is late."""
+        """Add a reward; return whether it is late."""
         late = entry.state == CENSORED
         entry.reward = reward
         self.observed += 1
@@ -120,7 +120,7 @@ class Ledger:
             self.settled.popitem(last=False)
 
     def pending(self) -> Iterator[Entry]:
-        """Go through the decisions that wait for their outcome."""
+        """Yield the decisions that wait for their outcome."""
         return (entry for entry in self.open.values() if entry.state == PENDING)
 
     def content(self) -> dict[str, Any]:

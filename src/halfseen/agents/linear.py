@@ -138,7 +138,7 @@ class LinearAgent(LiveAgent):
         }
 
     def _begin(self, seed: int, floor: float, probabilities: bool, remember: int) -> None:
-        """Start from nothing, with everything compiled."""
+        """Initialise the state and compile the kernels."""
         name = type(self).__name__
         self.seed = checks.seed(f"{name}.seed", seed)
         self.probabilities = checks.yes_or_no(f"{name}.probabilities", probabilities)
@@ -272,7 +272,7 @@ class LinearAgent(LiveAgent):
         return estimated(hits, DRAWS)
 
     def served(self, decision: Any, action: Any, *, probability: float | None = None) -> None:
-        """Say that another action was shown, a vector of features, than the one chosen.
+        """Report that another action, a vector of features, was shown than the one chosen.
 
         What is observed is then learned for it. `probability` is that of its being shown, if it
         is known.
@@ -300,7 +300,7 @@ class LinearAgent(LiveAgent):
         return choice
 
     def winner(self, actions: Any = None, level: float = 0.95) -> WinningAction:
-        """Return which row of `actions` is shown to be the best, if one is, whenever this is asked.
+        """Return which row of `actions` is shown to be the best, if one is; valid at any time.
 
         An action that is not the best is ever named with probability at most 1 - `level`, whatever
         was offered and played. See `halfseen.theory.winning_action`.
@@ -325,12 +325,12 @@ class LinearAgent(LiveAgent):
         } | self._history()
 
     def _code(self) -> dict[str, str]:
-        """Return the fingerprints of what decides how the agent works."""
+        """Return the fingerprints of the agent's code."""
         return code_of(policy=self.policy)
 
     @staticmethod
     def _check_known(source: str, setting: dict[str, Any]) -> None:
-        """Refuse a setting that needs something which is not defined here."""
+        """Refuse a setting that needs an undefined link or kind."""
 
     def _history(self) -> dict[str, Any]:
         """Return what is saved besides the arrays."""
@@ -363,7 +363,7 @@ class LinearAgent(LiveAgent):
         self._take_over(SavedLinear.model_validate_json(json.dumps(content)))
 
     def _take_over(self, saved: SavedLinear) -> None:
-        """Take over a saved state; ValueError if it cannot be that of an agent like this one."""
+        """Restore a saved state; ValueError if it does not fit this agent."""
         for name in ("matrices", "vectors", "numbers"):
             array, stored = getattr(self, f"_{name}"), np.array(getattr(saved, name))
             if stored.shape != array.shape:

@@ -51,7 +51,7 @@ class SavedAgent(BaseModel):
         )
 
     def _observations_fit(self, ledger: Ledger) -> bool:
-        """Tell whether the observations of all arms are those of all decisions."""
+        """Return whether the observations of all arms are those of all decisions."""
         return sum(self.observations) == ledger.observed
 
     def _plays_fit(self, settled: int) -> bool:
@@ -91,7 +91,7 @@ class SavedAgent(BaseModel):
 
 
 def renewed_arms(content: dict[str, Any]) -> dict[str, Any]:
-    """Return what an earlier version wrote, which kept open decisions only, in today's form."""
+    """Convert the format of an earlier version, which kept only open decisions."""
     made, seen = content["decisions"], sum(content["observations"])
     pending = [
         [number, number, arm, arm, None, 0.0, None, PENDING, None]

@@ -1,4 +1,4 @@
-"""The code with which an agent was saved: with other code its state would mean something else."""
+"""Fingerprints of the code with which an agent was saved: other code would misread its state."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class SavedLinear(BaseModel):
 
 
 def renewed_linear(content: dict[str, Any]) -> dict[str, Any]:
-    """Return what an earlier version wrote, which kept open decisions only, in today's form."""
+    """Convert the format of an earlier version, which kept only open decisions."""
     pending = [
         [number, number, chosen, action, None, 0.0, None, PENDING, None]
         for number, chosen, action in content["pending"]

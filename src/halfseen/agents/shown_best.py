@@ -1,4 +1,4 @@
-"""What a linear agent's observations show of actions: their means, and which is the best."""
+"""Estimated means of a linear agent's actions, and the best action."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class SeenDraws(NamedTuple):
         shares in turn. With them, a row per arm with the constants of the reward law, an
         intercept, a slope and the horizon.
     kernels
-        To draw rewards until one is seen; None where the table says it all.
+        To draw rewards until one is seen; None where the table suffices.
     """
 
     table: Vector
@@ -141,12 +141,12 @@ class Censorship(ShownAsCall, ComparedByField, ABC):
 
     @property
     def comes_late(self) -> bool:
-        """True when some rewards are in hand only after the next choice."""
+        """True when some rewards arrive only after the next choice."""
         return False
 
     @property
     def depends_on_reward(self) -> bool:
-        """True when observed rewards are not a fair sample of all rewards."""
+        """True when observed rewards are a biased sample of all rewards."""
         return self.by_reward
 
     def rates(self, problem: Any) -> Vector:
@@ -187,7 +187,7 @@ class Censorship(ShownAsCall, ComparedByField, ABC):
         return None
 
     def written(self) -> dict[str, Any]:
-        """Return the fields that a study on disk writes otherwise than as they are kept."""
+        """Return the fields whose stored form differs from the attribute."""
         return {}
 
     def in_words(self) -> str:
@@ -238,7 +238,7 @@ declare(Censorship, "censorship", CENSORSHIPS)
 
 
 def arm_count(name: str, actions: Any) -> int:
-    """Return the number of arms; refuse vectors, since the censorship knows arms by number."""
+    """Return the number of arms; refuse vectors, since the censorship is indexed by arm."""
     if isinstance(actions, Integral):
         return int(actions)
     raise InvalidInput(

@@ -26,9 +26,9 @@ Pair = tuple[DelayLaw, DelayLaw]  # laws of rewards of 0 or less, and of rewards
 class Delayed(Censorship):
     r"""Rewards arrive late, and count as missing after a window.
 
-    A reward of round s with delay D is in hand when round t is chosen if :math:`s + D \le t - 1`.
-    Within a window of m rounds a reward with :math:`D \le m` arrives and a later one is lost, so
-    that arm a is observed with probability :math:`p_a(m) = P(D_a \le m)`.
+    A reward of round s with delay D has arrived before round t if :math:`s + D \le t - 1`. Within a
+    window of m rounds a reward with :math:`D \le m` arrives and a later one is lost, so that arm a
+    is observed with probability :math:`p_a(m) = P(D_a \le m)`.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Delayed(Censorship):
         Rounds after which a decision without feedback is given up; left out, none is.
     sends
         ``"all"`` rewards, or ``"conversions"`` only: a reward of 0 is never sent, so that a
-        decision without feedback is a 0 or a late reward, and nothing tells which.
+        decision without feedback is a 0 or a late reward, which cannot be distinguished.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Delayed(Censorship):
 
     @property
     def sees_everything(self) -> bool:
-        """True when every reward is in hand before the next choice."""
+        """True when every reward arrives before the next choice."""
         at_once = all(law.arrived_by(0) == 1.0 for pair in self._entries() for law in pair)
         return at_once and self.sends == "all"
 
@@ -99,7 +99,7 @@ class Delayed(Censorship):
 
     @property
     def comes_late(self) -> bool:
-        """True when some rewards are not in hand before the next choice."""
+        """True when some rewards do not arrive before the next choice."""
         return not self.sees_everything
 
     def pairs(self, arms: int) -> list[Pair]:
@@ -147,11 +147,11 @@ class Delayed(Censorship):
         many = "" if len(laws) <= 3 else f"; and {counted('other law', len(laws) - 3)}"
         parts.append(f"Feedback comes late: {'; '.join(laws[:3])}{many}.")
         if self.window is not None:
-            parts.append(f"What takes over {self.window:,} rounds is lost.")
+            parts.append(f"Rewards that take over {self.window:,} rounds are lost.")
         if self.by_reward:
             parts.append(
-                "How late a reward is depends on its value: what is missing is not missing at"
-                " random, and observed means are biased."
+                "The delay of a reward depends on its value: rewards are missing not at random, and"
+                " observed means are biased."
             )
         return " ".join(part for part in parts if part)
 

@@ -26,7 +26,7 @@ def unit_direction(field: str, value: Any) -> tuple[float, ...]:
     largest = max(abs(entry) for entry in entries)
     if largest == 0.0:
         raise InvalidInput(
-            field, "must not be zero", value, "Give the direction in which feedback thins out."
+            field, "must not be zero", value, "Give the direction in which feedback becomes rarer."
         )
     scaled = [entry / largest for entry in entries]
     length = math.sqrt(math.fsum(entry * entry for entry in scaled))

@@ -1,4 +1,4 @@
-"""Feedback that thins out smoothly along a direction: logistic and its relatives."""
+"""Feedback that changes smoothly along a direction: logistic and other links."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def projection_at(probability: float, table: Vector) -> float:
 
 
 class LinkedCensorship(Censorship):
-    """What the models p(a) = link^-1(offset + slope <a, u>) have in common."""
+    """Base of the models p(a) = link^-1(offset + slope <a, u>)."""
 
     direction: Sequence[float]
     slope: float
@@ -79,7 +79,7 @@ class LinkedCensorship(Censorship):
         if smallest < SMALLEST_OBSERVE:
             raise InvalidInput(
                 f"{name}.offset",
-                "must leave every action of the unit ball some chance of being observed",
+                "must give every action of the unit ball a positive probability of being observed",
                 self.offset,
                 "Raise it, or bring the slope nearer to 0.",
             )

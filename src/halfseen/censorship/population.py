@@ -1,4 +1,4 @@
-"""People who answer up to a point: the behaviour behind thresholds."""
+"""A population with individual thresholds: a behavioural model of multi-threshold censorship."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feedback whose chance of being seen depends on the reward itself: missing not at random."""
+"""Feedback whose probability of being seen depends on the reward itself: missing not at random."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class RewardDependent(Censorship):
 
     Arm a's reward r is seen with probability :math:`p_a(r)`. An arm is then seen at the rate
     :math:`p_a = E[p_a(R)]`, and seen rewards have the law of R weighted by :math:`p_a(r)/p_a`:
-    observed means are biased, and no bound of this package holds. It is meant for simulations of
-    what the assumption that rewards do not decide what is seen is worth.
+    observed means are biased, and no bound of this package holds. It is meant for simulations
+    without the assumption of missing at random.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class RewardDependent(Censorship):
         return (min(values), max(values)) if values else (math.nan, math.nan)
 
     def probabilities(self, actions: Any) -> Vector:
-        """Refuse: without the law of the rewards nobody can tell; :meth:`rates` can."""
+        """Refuse: the probability depends on the law of the rewards; use :meth:`rates`."""
         raise InvalidInput(
             "censorship",
             "must not depend on the reward here: an action alone does not tell how likely its"
@@ -143,7 +143,7 @@ class RewardDependent(Censorship):
         return SeenDraws(np.ascontiguousarray(np.hstack([table, own])), kernels)
 
     def in_words(self) -> str:
-        """Return a sentence on what decides whether a reward is seen."""
+        """Describe when a reward is seen."""
         if self._function is not None:
             what = "a Python function of the reward and the arm"
         else:
@@ -151,8 +151,8 @@ class RewardDependent(Censorship):
             more = "" if len(entries) <= 3 else f"; and {len(entries) - 3} entries more"
             what = "; ".join(entries[:3]) + more
         return (
-            f"Whether a reward is seen depends on the reward: {what}. What is missing is not"
-            " missing at random, observed means are biased, and no bound holds."
+            f"Whether a reward is seen depends on the reward: {what}. Rewards are missing not at"
+            " random, observed means are biased, and no bound holds."
         )
 
     @property

@@ -22,10 +22,10 @@ REWARDS = (0, 1)
 class WithCovariate(Censorship):
     r"""After each choice a covariate M is seen; the reward is, with a chance that may depend on M.
 
-    For rewards of 0 and 1. The problem draws the reward R, then M is drawn given the arm and R,
-    and the reward is seen with probability :math:`p_a(M, R)`. This covers an M that causes the
-    reward (by Bayes' rule), an M that is only a proxy of it, and an M that says nothing. Policies
-    with `uses_covariate` are told M in every round, all others nothing of it.
+    For rewards of 0 and 1. The problem draws the reward R, then M is drawn given the arm and R, and
+    the reward is seen with probability :math:`p_a(M, R)`. This covers an M that causes the reward
+    (by Bayes' rule), an M that is only a proxy of it, and an uninformative M. Policies with
+    `uses_covariate` observe M in every round, all others do not.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class WithCovariate(Censorship):
 
     @property
     def without_covariate(self) -> RewardDependent:
-        """The same chances of being seen, for those who do not see M."""
+        """The same probabilities of being seen, without observing M."""
         entries = []
         for law, chances in zip(self.covariate, self.observe, strict=True):
             entries.append(
@@ -99,7 +99,7 @@ class WithCovariate(Censorship):
         return RewardDependent(entries)
 
     def probabilities(self, actions: Any) -> Vector:
-        """Refuse: without the law of the rewards nobody can tell; :meth:`rates` can."""
+        """Refuse: the probability depends on the law of the rewards; use :meth:`rates`."""
         return self.without_covariate.probabilities(actions)
 
     def rates(self, problem: Any) -> Vector:
@@ -122,7 +122,7 @@ class WithCovariate(Censorship):
         return self.without_covariate.rates(problem)
 
     def seen_draws(self, problem: Any, horizon: int) -> SeenDraws | None:
-        """Return how seen rewards are drawn for policies that are not told M."""
+        """Return how seen rewards are drawn for policies that do not observe M."""
         return self.without_covariate.seen_draws(problem, horizon)
 
     def joint_table(self, problem: Any) -> Vector:
@@ -140,7 +140,7 @@ class WithCovariate(Censorship):
         return rows
 
     def in_words(self) -> str:
-        """Return a sentence on what decides whether a reward is seen."""
+        """Describe when a reward is seen."""
         chances = sorted({p for arm in self.observe for row in arm for p in row})
         text = (
             f"A covariate with {self.levels} values is seen in every round, and rewards with"
@@ -149,8 +149,8 @@ class WithCovariate(Censorship):
         if not self.by_reward:
             return text
         return (
-            f"{text} Being seen depends on the reward: what is missing is not missing at random,"
-            " means of observed rewards are biased, and no bound holds."
+            f"{text} Being seen depends on the reward: rewards are missing not at random, means of"
+            " observed rewards are biased, and no bound holds."
         )
 
 

@@ -20,7 +20,7 @@ UNDECIDED = "undecided"
 VERDICTS = (HOLDS, CORRECTED, REFUTED, UNDECIDED)
 RELATIONS = {"at most": "≤", "at least": "≥", "equals": "="}
 ROUNDING = 1e-12  # relative, of computed numbers
-TOO_WIDE = 2.0  # an interval spanning this factor decides no equality
+TOO_WIDE = 2.0  # an equality is undecided if the interval spans this factor
 FAR = 0.1  # a bound of which no instance found reaches this share is called far from tight
 
 

@@ -20,7 +20,7 @@ Size = TypeVar("Size")
 
 @dataclass(frozen=True, eq=False)
 class Played(ByValue):
-    """The tracks of one policy in one cell, one row per replication."""
+    """The trajectories of one policy in one cell, one row per replication."""
 
     rounds: NDArray[np.int64]
     tracks: dict[str, NDArray[Any]]

@@ -1,4 +1,4 @@
-"""Claims about what no policy can do better, and about policies that come near."""
+"""Claims about lower bounds on regret, and about policies that nearly attain them."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _hard_problems(horizon: int) -> dict[str, list[list[float]]]:
     family=FAMILY,
     says="With D = Σ 1/p_a every policy loses at least max(e^(-1/2)/16 √(T(D - 1/p_max)),"
     " ½(1 - max q)² √(TD)), q = 1/(p D), on some problem observed with these probabilities; the"
-    " second also with every 1/p cut off at one of them.",
+    " second also with every 1/p capped at one of them.",
     how="UCB, IMED and Thompson sampling on every problem of the proofs: the largest regret"
     " against each bound, and of UCB against its upper bound for these problems.",
 )

@@ -1,4 +1,4 @@
-"""Claims about censorship along a direction: where thresholds come from, what they stand for."""
+"""Claims about censorship along a direction: origin and accuracy of thresholds."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ SMOOTH = (
     ),
 )
 def stairs(lab: Laboratory) -> Evidence:
-    """Measure the error of the staircase, and that of the best steps there are."""
+    """Measure the error of the staircase, and that of the best steps."""
     rows, along = [], np.linspace(-1.0, 1.0, 20_001)
     sizes, errors = (1, 2, 3, 6, 12), {}
     for smooth in SMOOTH:

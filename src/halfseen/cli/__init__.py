@@ -36,7 +36,7 @@ Imports = Annotated[
     typer.Option(
         "--import",
         metavar="MODULE",
-        help="A module that registers kinds of your own; repeat for several.",
+        help="A module that registers your own kinds; repeat for several.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON on stdout.")]
@@ -98,7 +98,7 @@ def study(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Run a study, or go on with one that was stopped; write a report."""
+    """Run a study, or resume an interrupted one; write a report."""
     from halfseen.cli.console import present, present_summary, progress_bar
     from halfseen.studies.simulate import choose_engine, simulate
 
@@ -200,7 +200,7 @@ def dimension(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell how hard arms are to learn and what more feedback is worth."""
+    """Show how hard arms are to learn and what more feedback is worth."""
     from halfseen.cli.console import print_dimension
 
     print_dimension(numbers("observe", observe), numbers("noise", noise), as_json)
@@ -216,7 +216,7 @@ def bounds(
     imports: Imports = None,
     as_json: Json = False,
 ) -> None:
-    """Print what is proved of the regret, next to what was measured."""
+    """Print proved bounds on the regret, next to the measured regret."""
     from halfseen.cli.console import print_bounds
 
     design = study_named(spec, imports, horizon=horizon)
@@ -334,9 +334,9 @@ def completion(
         str, typer.Argument(help="bash, zsh or fish.", autocompletion=completing.shells)
     ],
 ) -> None:
-    """Print what makes a shell complete this command with the Tab key.
+    """Print the script that lets a shell complete this command.
 
-    Once and for all: halfseen --install-completion, or halfseen completion bash >> ~/.bashrc (zsh:
+    To install it: halfseen --install-completion, or halfseen completion bash >> ~/.bashrc (zsh:
     ~/.zshrc), or halfseen completion fish > ~/.config/fish/completions/halfseen.fish.
     """
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
@@ -369,7 +369,7 @@ def doctor(
 
 
 def main() -> NoReturn:
-    """Run the command; whatever goes wrong ends it with a sentence.
+    """Run the command; any error ends it with a sentence.
 
     Exit code 2: bad input, or files that cannot be used. 1: an error in halfseen itself, or a claim
     whose verdict is not the one recorded. 3: a threshold of ``audit --fail-if`` is crossed. 130:

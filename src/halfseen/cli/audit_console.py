@@ -83,7 +83,7 @@ def print_audit(
 
 
 def print_found(found: Any, as_json: bool, source: Audit | None = None) -> None:
-    """Print something that knows its own text and its plain values.
+    """Print an object as text or as JSON.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def print_found(found: Any, as_json: bool, source: Audit | None = None) -> None:
     as_json
         Whether as JSON.
     source
-        The audit of the log behind it: what voids its numbers and which rows were left out is
-        said first.
+        The audit of its log: warnings that invalidate its numbers and excluded rows are printed
+        first.
     """
     grave = [] if source is None else [warning for warning in source.warnings if warning.voids]
     left_out = None if source is None else source.left_out

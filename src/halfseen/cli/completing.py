@@ -1,4 +1,4 @@
-"""What the Tab key offers for the values of arguments and options."""
+"""Tab completion of the values of arguments and options."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ ENGINES = {
     "reference": "plain Python, slow",
     "auto": "cpu or cuda, whichever is faster",
 }
-UNQUOTED = re.compile(r"[\w.-]+")  # what every shell takes as one word
+UNQUOTED = re.compile(r"[\w.-]+")  # characters that every shell reads as one word
 SHELLS = ("bash", "zsh", "fish")
 Offer = Callable[[str], list[tuple[str, str]]]
 
 
 def offering(values: Iterable[str] | dict[str, str]) -> Offer:
-    """Return a function that offers the values that begin as what has been typed.
+    """Return a function that offers the values that begin with what has been typed.
 
     >>> offering(["double", "single"])("d")
     [('double', '')]
@@ -39,7 +39,7 @@ def offering(values: Iterable[str] | dict[str, str]) -> Offer:
 
 
 engines = offering(ENGINES)
-precisions = offering({"double": "exact", "single": "on a GPU, faster; other draws"})
+precisions = offering({"double": "exact", "single": "on a GPU, faster; the draws differ"})
 shells = offering(SHELLS)
 studies = offering(dict.fromkeys(BUILT_IN, "a built-in study"))  # else the shell offers files
 roles = offering(["decide", "report", "admin"])
@@ -66,7 +66,7 @@ def claims(incomplete: str) -> list[tuple[str, str]]:
 def columns(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Offer the columns of the log that is named in the line, with their types.
 
-    Of several with commas between, the last is completed. A log on a server is not asked.
+    In a comma-separated list the last one is completed. Logs on servers are not queried.
     """
     from halfseen.cli.demo import is_demo
     from halfseen.logs.datasets import load_demo
@@ -87,7 +87,7 @@ def columns(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 
 
 def install() -> None:
-    """Write what completes this command into the files of the shell that runs it."""
+    """Install completion of this command for the shell that runs it."""
     from typer.completion import install as write  # type: ignore[attr-defined]
 
     from halfseen.cli.ending import COMPLETE

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 WORDS = ("problem", "censorship", "policy")  # columns of a summary that name a cell
 NAME, GAP = 12, 2  # least width of a name, and between columns, in a terminal
-SHORT = 0.05  # seconds of compiling that are not worth a word
-LEAST = 1e-100  # smallest probability whose 1/p^2 does not overflow in sums
+SHORT = 0.05  # compile times in seconds below which none is printed
+LEAST = 1e-100  # smallest probability for which sums of 1/p^2 do not overflow
 
 
 def present(
@@ -36,7 +36,7 @@ def present(
     as_json: bool,
     report: Literal["always", "if changed", "never"] = "always",
 ) -> None:
-    """Print the summary, whatever becomes of the report, and write the report.
+    """Print the summary, even if writing the report fails, and write the report.
 
     With ``"if changed"``, a report of the same numbers by the same version is left as it is.
     """
@@ -72,7 +72,7 @@ def present(
 
 
 def tell_time(seconds: float, results: Sequence[Result], folder: Path) -> None:
-    """Print how long the simulation took, compiling apart, and whether that was now or earlier."""
+    """Print how long compiling and simulating took, and whether that was now or earlier."""
     played = [result.played for result in results]
     if any(played):
         facts = [each for result in results for each in result.facts.values()]
@@ -125,7 +125,7 @@ def _print_table(result: Result) -> None:
 
 
 def _explain_winners(summary: Table) -> None:
-    """Say what an empty number of rounds to a winner means, if there is one."""
+    """Explain an empty number of rounds to a winner, if there is one."""
     if any(record.get("rounds to winner", 0.0) is None for record in summary):
         print("Rounds to winner: the median; empty where at most half of the replications have one")
 
@@ -185,7 +185,7 @@ def _grid(
 
 
 def print_dimension(observe: list[float] | None, noise: list[float] | None, as_json: bool) -> None:
-    """Print the effective dimension, each arm's part in it and the value of its feedback."""
+    """Print the effective dimension, each arm's contribution and the value of its feedback."""
     from halfseen.theory import dimension_by_arm
 
     assert observe is not None

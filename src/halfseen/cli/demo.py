@@ -14,7 +14,7 @@ NAME = "demo"
 
 
 def is_demo(log: str) -> bool:
-    """Return whether the sample log is asked for; a file of that name is a log like any other."""
+    """Return whether the sample log is requested; a file of that name is read as a log."""
     return log == NAME and not Path(log).exists()
 
 

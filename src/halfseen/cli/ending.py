@@ -108,7 +108,7 @@ def ended(app: Callable[..., Any]) -> int:
         output_to_nowhere()
     code = code if isinstance(code, int) else 0
     if unheard and code == 0:
-        code = _tell("The output is closed: what was to be printed is lost.", BAD_INPUT)
+        code = _tell("The output is closed: the printed answer is lost.", BAD_INPUT)
     return code
 
 
@@ -148,7 +148,7 @@ def _not_a_number(said: str) -> str | None:
 
 
 def _prepare_streams() -> None:
-    """Make sure that both streams exist and that unencodable characters are no error."""
+    """Make sure that both streams exist and that unencodable characters raise no error."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by the caller
@@ -195,7 +195,7 @@ def _place_in_own_kinds(error: Exception) -> str | None:
 
 
 def _tell(text: str, code: int) -> int:
-    with contextlib.suppress(OSError):  # nowhere to say it
+    with contextlib.suppress(OSError):  # stderr is closed too
         print(f"halfseen: {sentence(text)}", file=sys.stderr, flush=True)
     return code
 

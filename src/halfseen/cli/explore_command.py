@@ -17,7 +17,7 @@ def explore(
         bool, typer.Option("--browser/--no-browser", help="Open a browser, or do not.")
     ] = True,
 ) -> None:
-    """Play with the theory in a browser."""
+    """Explore the theory in a browser."""
     from halfseen import checks
 
     checks.whole("--port", port, at_least=0, at_most=65_535)

@@ -38,7 +38,7 @@ def row_options(
 
 
 def alone(option: str, **others: Any) -> None:
-    """Refuse options that mean nothing together with another."""
+    """Refuse options that cannot be combined with another."""
     for name, value in others.items():
         if value:
             fix = "Give one or the other."
@@ -86,19 +86,19 @@ def by_name(field: str, text: str) -> dict[str, float]:
 
 
 def not_with_log(**values: Any) -> None:
-    """Refuse what a log says itself."""
+    """Refuse options whose values come from the log."""
     for field, value in values.items():
         if value is not None:
             raise InvalidInput(
                 f"--{field}",
-                "must be left out with --log, which says it",
+                "must be left out with --log, which provides it",
                 value,
                 "Leave out one of the two.",
             )
 
 
 def only_with_log(*values: Any) -> None:
-    """Refuse columns of a log that was not named."""
+    """Refuse names of columns without a log."""
     named = [value for value in values if value is not None]
     if named:
         raise InvalidInput("--log", "must be given to read its columns", named, "Name the log.")

@@ -41,19 +41,19 @@ FeedbackTime = Annotated[str | None, column("Column: when did the reward come ba
 Noise = Annotated[str | None, typer.Option(help="Standard deviation of rewards, one or per arm.")]
 Within = Annotated[
     float | None,
-    typer.Option(help="Count rewards that came back within so many days; leave out the rest."),
+    typer.Option(help="Window in days: count rewards that came back within it."),
 ]
 Now = Annotated[
-    str | None, typer.Option(help="Until when rewards were waited for; else the last time.")
+    str | None, typer.Option(help="Time until which rewards could arrive; default: the last time.")
 ]
-EmptyMeans = Annotated[float | None, typer.Option(help="The reward an empty one means, as 0.")]
+EmptyMeans = Annotated[float | None, typer.Option(help="Value of an empty reward, as 0.")]
 Where = Annotated[
     str | None, typer.Option(help="Use only rows for which this SQL condition holds.")
 ]
 Since = Annotated[str | None, typer.Option(help="Leave out rows before this time.")]
 Until = Annotated[str | None, typer.Option(help="Leave out rows from this time on.")]
 DropArms = Annotated[str | None, typer.Option(help='Leave out these arms, as a,b or "x,y".')]
-Encoding = Annotated[str | None, typer.Option(help="Of a text file that is not UTF-8, as cp1252.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding, if not UTF-8, as cp1252.")]
 Decimal = Annotated[str, typer.Option(help="A comma if 0,5 means a half in a text file.")]
 TableName = Annotated[
     str | None, typer.Option("--table", help="Table of a database, or sheet of an Excel file.")
@@ -69,10 +69,10 @@ def audit(
     observed: Observed = None,
     time: Time = None,
     feedback_time: FeedbackTime = None,
-    propensity: Annotated[str | None, column("Column: how likely was this arm chosen?")] = None,
-    context: Annotated[str | None, column("Column: which group is it?")] = None,
+    propensity: Annotated[str | None, column("Column: probability of the arm chosen.")] = None,
+    context: Annotated[str | None, column("Column: context, the group of the decision.")] = None,
     unit: Annotated[str | None, column("Column: who or what was it decided for?")] = None,
-    id: Annotated[str | None, column("Column that tells decisions apart.")] = None,
+    id: Annotated[str | None, column("Column: unique id of the decision.")] = None,
     features: Annotated[
         str | None, column("Columns of numbers that describe the action, as x,y,z.")
     ] = None,
@@ -81,13 +81,13 @@ def audit(
     empty_means: EmptyMeans = None,
     designed: Annotated[
         bool,
-        typer.Option("--designed", help="Arms were drawn blindly and the log is looked at once."),
+        typer.Option("--designed", help="Arms drawn independently of rewards; one look only."),
     ] = False,
     where: Where = None,
     since: Since = None,
     until: Until = None,
     drop_arms: DropArms = None,
-    by: Annotated[str | None, column("Column: audit each of its values by itself.")] = None,
+    by: Annotated[str | None, column("Column: audit each of its values separately.")] = None,
     table: TableName = None,
     encoding: Encoding = None,
     decimal: Decimal = ".",
@@ -95,7 +95,7 @@ def audit(
         float | None, typer.Option(help="Decisions per day: adds a forecast to the report.")
     ] = None,
     imputations: Annotated[
-        bool, typer.Option(help="Also simulate what made-up rewards would cost.")
+        bool, typer.Option(help="Also simulate the cost of imputing missing rewards.")
     ] = False,
     compare: Annotated[
         Path | None, typer.Option(help="An earlier audit's JSON: say what changed beyond chance.")
@@ -115,7 +115,7 @@ def audit(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what missing feedback costs; try: halfseen audit demo."""
+    """Show what missing feedback costs; try: halfseen audit demo."""
     from halfseen.cli.audit_console import print_audit, print_segments
     from halfseen.logs.audit import audit as run
     from halfseen.logs.audit_export import AUDIT_FILE
@@ -192,9 +192,7 @@ def plan(
         str | None, typer.Option(help="Probability that each arm is observed; or name a log.")
     ] = None,
     noise: Noise = None,
-    binary: Annotated[
-        bool, typer.Option("--binary", help="Rewards are 0 or 1 and means their shares.")
-    ] = False,
+    binary: Annotated[bool, typer.Option("--binary", help="Rewards are 0 or 1.")] = False,
     days: Annotated[float, typer.Option(help="Length of the plan.")] = 365.0,
     goal_share: Annotated[
         float, typer.Option(help="Share of decisions that must go to a best arm.")
@@ -203,7 +201,7 @@ def plan(
     goal_kept: Annotated[
         float,
         typer.Option(
-            help="Then for how many times as long as it took, so that luck does not count."
+            help="Then for this multiple of the time it took, so that luck does not count."
         ),
     ] = 1.0,
     close: Annotated[
@@ -211,7 +209,7 @@ def plan(
     ] = 0.0,
     target: Annotated[
         float | None,
-        typer.Option(help="Reward lost per day to get under; else wait for the best arm."),
+        typer.Option(help="Regret per day to reach; default: wait for the best arm."),
     ] = None,
     log: Annotated[str | None, typer.Option(help="A log to take means and rates from.")] = None,
     action: Annotated[str | None, column("Its column of arms.")] = None,
@@ -371,7 +369,7 @@ def window(
     decimal: Decimal = ".",
     as_json: Json = False,
 ) -> None:
-    """Tell how long to wait for feedback."""
+    """Show how long to wait for feedback."""
     from halfseen.cli.audit_console import print_found
     from halfseen.logs.window import feedback_window
 

@@ -32,7 +32,7 @@ PACKAGES = {"fastapi", "httptools", "httpx", "prometheus_client", "psycopg", "sq
 
 @contextmanager
 def with_packages() -> Iterator[None]:
-    """Say which extra to install where a package of the service is not there."""
+    """Say which extra to install if a package of the service is missing."""
     try:
         yield
     except ImportError as error:
@@ -138,7 +138,7 @@ def issue(
     role: Annotated[
         str,
         typer.Option(
-            help="decide, report or admin: each may do what those before may.",
+            help="decide, report or admin: each includes those before.",
             autocompletion=completing.roles,
         ),
     ] = "decide",
@@ -214,7 +214,7 @@ def forget(
     loop: Annotated[str | None, typer.Option(help="Its loop; all if left out.")] = None,
     database: Store = DATABASE,
 ) -> None:
-    """Erase a decision and what came of it from the log."""
+    """Erase a decision and its outcome from the log."""
     count = _with_service(database, lambda service: service.forget(decision, loop))
     if not count:
         raise InvalidInput("ID", "must be a decision of the log", decision, "Check it.")

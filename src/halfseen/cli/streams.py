@@ -16,7 +16,7 @@ Page = TypeVar("Page", bound=Path | None)
 
 
 def print_json(content: Any) -> None:
-    """Print plain values as JSON; what is infinite or not a number becomes null."""
+    """Print plain values as JSON; infinities and NaN become null."""
     from halfseen.logs.audit_export import plain
 
     print(json.dumps(plain(content), indent=1, allow_nan=False))

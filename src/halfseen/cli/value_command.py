@@ -92,10 +92,10 @@ def value(
     against_column: AgainstColumn = None,
     against_file: AgainstFile = None,
     observed: Observed = None,
-    propensity: Annotated[str | None, column("Column: how likely was this arm chosen?")] = None,
-    context: Annotated[str | None, column("Column: which group is it?")] = None,
+    propensity: Annotated[str | None, column("Column: probability of the arm chosen.")] = None,
+    context: Annotated[str | None, column("Column: context, the group of the decision.")] = None,
     features: Annotated[
-        str | None, column("Columns of numbers decisions looked at, as x,y,z.")
+        str | None, column("Numeric columns that decisions depended on, as x,y,z.")
     ] = None,
     observe: ObserveModel = None,
     observe_column: Annotated[
@@ -127,7 +127,7 @@ def value(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell from a log whether another policy would have earned more."""
+    """Estimate from a log whether another policy would have earned more."""
     from halfseen.studies.storage import is_marked
     from halfseen.values.evaluate import value as run
     from halfseen.values.policy_value import PolicyValue
@@ -218,7 +218,7 @@ def _given(choices: Mapping[str, Any]) -> str | None:
 
 @contextmanager
 def _named_as_typed(given: Mapping[str, str | None]) -> Iterator[None]:
-    """Let errors name what was given by the option it came from, not by Python's parameter."""
+    """Make errors name the option given, not Python's parameter."""
     try:
         yield
     except InvalidInput as error:

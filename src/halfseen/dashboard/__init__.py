@@ -1,1 +1,1 @@
-"""The dashboard: what the loops of a service decide, see and miss, as pages."""
+"""The dashboard: HTML pages on the loops of a service."""

@@ -1,4 +1,4 @@
-"""Changing things: each is shown first, then confirmed, and noted in the list of changes."""
+"""Pages that make changes, each previewed, confirmed and recorded in the list of changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from halfseen.service.refusals import Refusal
 from halfseen.service.writer import microseconds
 
 MOST = 1000  # decisions that are expired at once
-NEW_KEY, SHOWN_SECONDS = "halfseen_new_key", 60  # a cookie, until the page after it shows the key
+NEW_KEY, SHOWN_SECONDS = "halfseen_new_key", 60  # cookie that carries a new key to the next page
 
 
 class ChangePages:
@@ -42,12 +42,12 @@ class ChangePages:
         await self.service.writer.do(lambda log: add_change(log, row))
 
     def _confirm(self, request: Request, visitor: Visitor, **content: Any) -> Response:
-        """Ask whether it is meant."""
+        """Ask for confirmation."""
         usual: dict[str, Any] = {"fields": {}, "lines": [], "danger": False, "changes": False}
         return self.site.html(request, visitor, "confirm.html", **usual | content)
 
     async def new_loop(self, request: Request, visitor: Visitor) -> Response:
-        """Make a loop."""
+        """Create a loop."""
         return await self._loop_form(request, visitor, None)
 
     async def edit(self, request: Request, visitor: Visitor) -> Response:
@@ -78,15 +78,15 @@ class ChangePages:
                     return RedirectResponse(f"/loops/{config.name}", 303)
                 again = before is not None and not config.same_but_arms(before)
                 if again:
-                    lines.append("The whole log is folded again under the new settings.")
+                    lines.append("The whole log is replayed under the new settings.")
                 if before is not None and config.window != before.window:
-                    lines.append("Decisions that are made already keep their window.")
+                    lines.append("Existing decisions keep their window.")
                 if config.missing == 0:
                     lines.append(
-                        "Missing rewards are learned as 0: unless silence really means 0, the loop"
-                        " learns to avoid what is rarely answered."
+                        "Missing rewards are learned as 0: unless no answer really means 0, the"
+                        " loop learns to avoid what is rarely answered."
                     )
-                title = f"Make the loop {config.name}?" if before is None else f"Change {name}?"
+                title = f"Create the loop {config.name}?" if before is None else f"Change {name}?"
                 back = "/" if name is None else f"/loops/{name}"
                 return self._confirm(
                     request,
@@ -113,7 +113,7 @@ class ChangePages:
         )
 
     def _check_new(self, name: str) -> None:
-        """Refuse the name of a loop that there is, before anyone confirms it."""
+        """Refuse the name of an existing loop before asking for confirmation."""
         if name in [config.name for config in self.service.loops()]:
             raise InvalidInput(
                 "name", "must be a new one", name, "Use another name, or edit that loop."
@@ -128,12 +128,12 @@ class ChangePages:
             await self.service.archive_loop(name)
             await self._note(visitor, "archived a loop", name)
             return RedirectResponse(f"/loops/{name}", 303)
-        lines = ["It makes no more decisions. Outcomes are still taken, and its log stays."]
+        lines = ["It makes no more decisions. Outcomes are still accepted, and its log is kept."]
         title, back = f"Archive {name}?", f"/loops/{name}"
         return self._confirm(request, visitor, title=title, lines=lines, back=back, danger=True)
 
     async def expire(self, request: Request, visitor: Visitor) -> Response:
-        """Say of pending decisions that no reward will come."""
+        """Expire pending decisions."""
         name = request.path_params["loop"]
         live, now = self.service.loop(name), self.service.clock()
         given = request.state.form if request.method == "POST" else request.query_params
@@ -165,7 +165,7 @@ class ChangePages:
             title=f"Expire decisions of {name}?",
             lines=lines,
             fields={"minutes": f"{minutes:g}"},
-            ask=("minutes", "Older than so many minutes", f"{minutes:g}"),
+            ask=("minutes", "Older than (minutes)", f"{minutes:g}"),
             back=f"/loops/{name}",
             danger=True,
         )
@@ -245,7 +245,7 @@ class ChangePages:
             secret=secret,
             trouble=trouble,
         )
-        if secret:  # shown once: not again when the page is loaded again
+        if secret:  # shown once: not when the page is reloaded
             response.delete_cookie(NEW_KEY, path="/keys")
         return response
 
@@ -261,9 +261,9 @@ class ChangePages:
             await self._refresh()
             await self._note(visitor, "revoked a key", "", f"{number} {row['name']}, {row['role']}")
             return RedirectResponse("/keys", 303)
-        lines = [f"Whoever uses the key “{row['name']}” ({row['role']}) is refused from then on."]
+        lines = [f"Requests with the key “{row['name']}” ({row['role']}) are refused from then on."]
         if number == visitor.key:
-            lines.append("It is the key with which you are signed in.")
+            lines.append("You are signed in with this key.")
         title = f"Revoke the key {row['name']}?"
         return self._confirm(request, visitor, title=title, lines=lines, back="/keys", danger=True)
 
@@ -298,5 +298,5 @@ def _may(role: str) -> str:
     return {
         "decide": "ask for decisions and report outcomes",
         "report": "also read loops, audits, exports and these pages",
-        "admin": "do everything: also make and change loops and keys",
+        "admin": "do everything: also create and change loops and keys",
     }[role]

@@ -1,4 +1,4 @@
-"""Which arms have their course drawn, and what charts show as tables to be read without them."""
+"""The arms drawn over time, and the data of charts as tables."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ AGES = 24  # bars of the pending decisions
 
 
 class CourseArms(NamedTuple):
-    """The arms whose course is drawn.
+    """The arms drawn over time.
 
     Attributes
     ----------
     drawn
         Their names.
     known
-        Name and label of every arm with a course, in the order of the loop.
+        Name and label of every arm with a time series, in the order of the loop.
     chosen
-        Whether a reader chose them.
+        Whether the user chose them.
     trouble
         What is wrong with the choice, if anything.
     """
@@ -41,7 +41,7 @@ class CourseArms(NamedTuple):
 def course_arms(
     summary: LogSummary | None, arms: Sequence[dict[str, Any]], asked: Sequence[str] = ()
 ) -> CourseArms:
-    """Return the arms that a reader asked for, or those with most decisions, at most seven."""
+    """Return the arms the user chose, or those with most decisions, at most seven."""
     course = [] if summary is None else summary.course
     plays: Counter[str] = Counter()
     for row in course:
@@ -51,9 +51,9 @@ def course_arms(
     chosen = [name for name in names if name in asked]
     trouble = []
     if course and (unknown := [name for name in asked if name not in plays]):
-        trouble.append(f"There is no course of an arm {unknown[0][:128]!r}.")
+        trouble.append(f"There is no time series of an arm {unknown[0][:128]!r}.")
     if len(chosen) > LINES:
-        trouble.append(f"{LINES} arms can be drawn at once: the first of those chosen are.")
+        trouble.append(f"{LINES} arms can be drawn at once: these are the first of those chosen.")
     most = {name for name, _ in plays.most_common(LINES)}
     drawn = chosen[:LINES] or [name for name in names if name in most]
     known = list(zip(names, arm_labels(names), strict=True))
@@ -61,7 +61,7 @@ def course_arms(
 
 
 def course_table(summary: LogSummary | None, arms: CourseArms) -> dict[str, Any]:
-    """Return the course as a table: a row for each interval of time, a column for each arm."""
+    """Return the time series as a table: a row for each interval of time, a column for each arm."""
     course = [] if summary is None else summary.course
     shown = {
         (row["at"], row["arm"]): f"{share_text(row['share'])}"

@@ -1,4 +1,4 @@
-"""The dashboard over HTTP: its addresses, who may open them, and how pages are written."""
+"""The dashboard over HTTP: its routes, access control and rendering."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ async def static(request: Request) -> Response:
 
 
 class Site:
-    """Writes pages, and lets in who may see them.
+    """Renders pages and checks access to them.
 
     Parameters
     ----------
     api
         The service and its keys.
     local
-        Whether the explorer is there.
+        Whether the explorer is served.
     """
 
     def __init__(self, api: Api, local: bool) -> None:
@@ -80,7 +80,7 @@ class Site:
         self.templates.filters["part"] = lambda text: quote(str(text), safe="")
 
     def page(self, page: Page, kind: str, role: str) -> Callable[[Request], Awaitable[Response]]:
-        """Return a page as Starlette calls it: let in, answered whatever happens, and noted."""
+        """Return a page as a Starlette endpoint, with access control, error pages and logging."""
 
         async def answer(request: Request) -> Response:
             began = perf_counter()
@@ -157,7 +157,7 @@ class Site:
         return {name: self.templates.get_template(name).render(**content) for name in templates}
 
     def refused(self, request: Request, error: Exception, visitor: Visitor | None) -> Response:
-        """Return the page of a refusal."""
+        """Return an error page."""
         refusal = problem_of(error)
         if refusal.status == 500:
             traceback.print_exception(error, file=sys.stderr)
@@ -174,8 +174,8 @@ class Site:
         )
 
     async def lost(self, request: Request, visitor: Visitor) -> Response:
-        """Say that there is no such page."""
-        raise NotFound("There is nothing at this address.", fix="Begin with the loops.")
+        """Answer that there is no such page."""
+        raise NotFound("There is nothing at this address.", fix="Start with the list of loops.")
 
     def _ask_for_key(self, request: Request) -> Response:
         if request.method != "GET" or request.url.path.endswith("/live"):
@@ -222,7 +222,7 @@ class Site:
 
 
 def with_later(page: Response, part: Callable[[], Awaitable[str]]) -> Response:
-    """Return a page that is sent up to where a part is missing, and the rest when that is there."""
+    """Return a page that is streamed up to a part computed later, and the rest when it is done."""
     before, after = bytes(page.body).split(LATER.encode(), 1)
 
     async def sent() -> AsyncIterator[bytes]:
@@ -236,4 +236,4 @@ def with_later(page: Response, part: Callable[[], Awaitable[str]]) -> Response:
     return whole
 
 
-Entry = tuple[str, Page, str, str, Sequence[str]]  # address, page, its kind, role, methods
+Entry = tuple[str, Page, str, str, Sequence[str]]  # path, page, kind, role, methods

@@ -1,4 +1,4 @@
-"""The decisions of a loop: a list to search, and the life of one from choice to outcome."""
+"""The decisions of a loop: a searchable list, and the history of one from choice to outcome."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STATES = ("observed", "censored", "pending", "held")
 ANY = "It is left out here; use the form below."
 IN_WORDS = {
     kinds.DECIDED: "Chosen and shown",
-    kinds.HELD: "Chosen, and held back",
+    kinds.HELD: "Chosen, and held",
     kinds.ACTIVATED: "Shown",
     kinds.SERVED: "Something else was shown",
     kinds.REPORTED: "A reward was reported; it is learned when the window closes",
@@ -36,7 +36,7 @@ IN_WORDS = {
     kinds.LATE: "A reward came late",
     kinds.ORPHAN: "An outcome came before the decision was known",
 }
-TOLD = "No reward: the client, or someone on these pages, said that none will come"
+TOLD = "No reward: the client, or a user of these pages, reported that none will come"
 
 
 class DecisionPages:
@@ -46,7 +46,7 @@ class DecisionPages:
         self.site, self.service = site, site.service
 
     async def listed(self, request: Request, visitor: Visitor) -> Response:
-        """Show the newest decisions, or those that are searched for."""
+        """Show the newest decisions, or those that match a search."""
         name, query = request.path_params["loop"], request.query_params
         live = self.service.loop(name)
         state, before = query.get("state", ""), query.get("before", "")
@@ -81,7 +81,7 @@ class DecisionPages:
         )
 
     async def life(self, request: Request, visitor: Visitor) -> Response:
-        """Show one decision from choice to outcome."""
+        """Show the history of one decision from choice to outcome."""
         name, decision = request.path_params["loop"], request.path_params["id"]
         live = self.service.loop(name)
         found = await self.service.read(lambda log: log.events_of(live.id, [decision]))
@@ -203,7 +203,7 @@ def _shown(row: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
 
 
 def _details(event: Event) -> str:
-    """Return what is known of an event besides its kind, in words."""
+    """Return the details of an event, in words."""
     parts = []
     if event.arm is not None:
         chance = (
@@ -213,5 +213,5 @@ def _details(event: Event) -> str:
     if event.reward is not None:
         parts.append(f"Reward {text(event.reward)}.")
     if event.version is not None and event.kind in MADE:
-        parts.append(f"On what the loop knew after event {event.version:,}.")
+        parts.append(f"Based on events up to {event.version:,}.")
     return " ".join(parts) or ("" if event.kind != kinds.LATE else NOTHING)

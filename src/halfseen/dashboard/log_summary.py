@@ -1,4 +1,4 @@
-"""What only the whole log tells: warnings of its audit, the course of rates, delays."""
+"""Summary of the whole log: warnings of its audit, rates over time, delays."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from halfseen.service.log_export import audit_file, export_file
 from halfseen.service.problem_documents import problem_of
 from halfseen.tables import Z95
 
-FRESH = 20.0  # seconds for which a summary is good enough, or ten times what it took
-PATIENCE = 0.4  # seconds that a page waits for first summaries; they are shown when they come
-POINTS = 200  # of the curve of delays
+FRESH = 20.0  # seconds a summary stays valid, or ten times its computing time
+PATIENCE = 0.4  # seconds a page waits for first summaries; later ones are shown when they arrive
+POINTS = 200  # points of the delay curve
 
 
 @dataclass(frozen=True)
 class LogSummary:
-    """What the log of a loop tells.
+    """A summary of the log of a loop.
 
     Attributes
     ----------
     version
-        The last event it knows.
+        The last event it includes.
     at
         When it was begun, in microseconds since 1970.
     warnings
-        Of the audit: a sentence each, and whether it voids the rest.
+        Of the audit: a sentence each, and whether it invalidates the rest.
     answers
         Of the audit, in sentences.
     share, dimension, factor
@@ -77,7 +77,7 @@ class LogSummary:
     audit: Audit | None = field(default=None, repr=False)
 
     def expected(self, ages: list[float], window: float) -> float | None:
-        """Return how many of the pending rewards are expected before their windows close."""
+        """Return the expected number of pending rewards that arrive before their windows close."""
         if not self.delays:
             return None
         times = [row["delay"] for row in self.delays]
@@ -89,17 +89,17 @@ class LogSummary:
 
 
 class Summaries:
-    """Summaries of the loops of a service, one computed at a time, beside what it serves."""
+    """Summaries of the loops of a service, computed one at a time in the background."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self._known: dict[str, tuple[float, LogSummary]] = {}  # until when it is good
+        self._known: dict[str, tuple[float, LogSummary]] = {}  # until when it is valid
         self._making: dict[str, asyncio.Task[None]] = {}
         self._foreseeing: dict[str, asyncio.Task[None]] = {}
         self._one = asyncio.Semaphore(1)
 
     def newest(self, loop: str) -> LogSummary | None:
-        """Return what is known, and let it be renewed if it is old."""
+        """Return the latest summary, and schedule a new one if it is old."""
         until, found = self._known.get(loop, (0.0, None))
         clock = asyncio.get_running_loop().time()
         changed = found is None or found.version != self.service.loop(loop).state.seq
@@ -110,7 +110,7 @@ class Summaries:
         return found
 
     async def patience(self, loops: Iterable[str]) -> None:
-        """Wait a little for the first summaries of loops, for all of them together."""
+        """Wait briefly for the first summaries of loops, for all of them together."""
         coming = [self._making[loop] for loop in loops if self.newest(loop) is None]
         if coming:
             await asyncio.wait(coming, timeout=PATIENCE)

@@ -28,7 +28,7 @@ def loop_pictures(
     summary: LogSummary | None,
     course: CourseArms | None = None,
 ) -> list[Picture]:
-    """Return the charts of a loop in their order; what is not known yet has none."""
+    """Return the charts of a loop in their order; those without data are omitted."""
     drawn = course or course_arms(summary, status["arms"])
     arms, names = _drawn(status)
     found = [
@@ -51,9 +51,8 @@ def _estimates(
     if not any(_is_known(row) for row in means):
         return None
     note = (
-        f"Mean of the rewards seen. The {level_name(status['level'])} intervals hold at all"
-        " times together:"
-        " look as often as you like."
+        f"Mean of the rewards seen. The {level_name(status['level'])} intervals are valid at all"
+        " times simultaneously: look as often as you like."
     )
     spec = parts.intervals(
         names,
@@ -63,7 +62,7 @@ def _estimates(
         low="at least",
         high="at most",
     )
-    return Picture("estimates", "What each arm is worth", note, spec, means)
+    return Picture("estimates", "Mean reward of each arm", note, spec, means)
 
 
 def _is_known(row: dict[str, Any]) -> bool:
@@ -72,7 +71,7 @@ def _is_known(row: dict[str, Any]) -> bool:
 
 
 def _drawn(status: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the arms that a chart has room for, and their names."""
+    """Return the arms that fit in a chart, and their names."""
     arms = [arm for arm in status["arms"] if not arm["retired"]]
     most = sorted(range(len(arms)), key=lambda place: -arms[place]["decisions"])[:SHOWN]
     chosen = [arms[place] for place in sorted(most)]
@@ -104,8 +103,8 @@ def _chances(
         height=max(120, 22 * len(names)),
         params=[{"name": "names", "value": names}],
     )
-    note = "The probability that each arm is played in the next decision, its floor included."
-    return Picture("chances", "What is played next", note, spec, rows)
+    note = "The probability that each arm is played in the next decision, including its floor."
+    return Picture("chances", "Probability of each arm in the next decision", note, spec, rows)
 
 
 def _pending(ages: list[float], summary: LogSummary, window: float) -> Picture:
@@ -151,7 +150,7 @@ def _pending(ages: list[float], summary: LogSummary, window: float) -> Picture:
 
 
 def _curve(delays: list[dict[str, float]], end: float, size: float) -> list[dict[str, Any]]:
-    """Return the rows of the curve of delays, from 0 to where it is known."""
+    """Return the rows of the delay curve, from 0 to where it is known."""
     rows: list[dict[str, Any]] = [{"from": 0.0, "share": 0.0, "low": 0.0, "high": 0.0}]
     rows += [row | {"from": row["delay"] / size} for row in delays]
     rows.append(rows[-1] | {"from": max(end / size, rows[-1]["from"])})
@@ -238,7 +237,7 @@ def _course(summary: LogSummary, arms: CourseArms) -> Picture:
     }
     note = (
         "Share of rewards that come within the window, of the decisions shown in each interval of"
-        " time, with 95% intervals; what is pending counts by the delays seen."
+        " time, with 95% intervals, corrected for pending decisions."
     )
     if len(labels) < len(known):
         most = "chosen below" if arms.chosen else "with most decisions; others can be chosen below"

@@ -28,16 +28,16 @@ NOTHING = "–"
 
 
 class Zeros(NamedTuple):
-    """What calling missing rewards 0 would do.
+    """The effect of counting missing rewards as 0.
 
     Attributes
     ----------
     means
         Of each arm on offer.
     best, seeming
-        The places of the best arm by what is seen, and if missing were 0.
+        The indices of the best arm by seen rewards, and if missing were 0.
     loss
-        How much less the second is worth in a decision, by what is seen.
+        By how much the mean of the second is lower, by seen rewards.
     """
 
     means: list[float]
@@ -60,7 +60,7 @@ async def decisions_a_minute(service: Service, live: LiveLoop, now: int) -> floa
     """Return how many decisions were made in the last minute, or the rate of the newest of them."""
 
     def times(log: EventLog) -> list[int]:
-        first, last = 0, live.state.seq + 1  # events in their order: halve to where the minute is
+        first, last = 0, live.state.seq + 1  # events are ordered: bisect to the start of the minute
         event = "SELECT at FROM events WHERE loop = ? AND seq"
         while first < last:
             middle = (first + last) // 2
@@ -86,7 +86,7 @@ def winner_in_words(status: dict[str, Any]) -> str:
 
 
 def played_next(live: LiveLoop) -> dict[str, float | None]:
-    """Return with which probability each arm on offer is played next, where that is known."""
+    """Return the probability with which each arm on offer is played next, where known."""
     agent, config = live.state.agent, live.state.config
     if not isinstance(agent, Agent):
         return {}
@@ -96,7 +96,7 @@ def played_next(live: LiveLoop) -> dict[str, float | None]:
 
 
 def zeros(status: dict[str, Any], summary: LogSummary | None) -> Zeros | None:
-    """Return what calling missing rewards 0 would do, None while an arm was never seen."""
+    """Return the effect of counting missing rewards as 0, None while an arm was never seen."""
     arms = _comparable(status, summary)
     if not arms or summary is None:
         return None
@@ -115,7 +115,7 @@ def _comparable(status: dict[str, Any], summary: LogSummary | None) -> list[dict
 
 
 def zeros_in_words(status: dict[str, Any], summary: LogSummary | None) -> str:
-    """Return a sentence on what calling missing rewards 0 would do."""
+    """Return a sentence on the effect of counting missing rewards as 0."""
     found, arms = zeros(status, summary), _comparable(status, summary)
     if found is None:
         return ""
@@ -124,13 +124,13 @@ def zeros_in_words(status: dict[str, Any], summary: LogSummary | None) -> str:
     named, other = labels[found.best], labels[found.seeming]
     if found.best == found.seeming:
         return (
-            f"If missing rewards counted as 0, {named} would still seem best, but worth"
-            f" {text(found.means[found.best])} a decision instead of {text(best['mean'])}."
+            f"If missing rewards counted as 0, {named} would still seem best, but with a mean of"
+            f" {text(found.means[found.best])} instead of {text(best['mean'])}."
         )
     return (
         f"If missing rewards counted as 0, {other} would seem best"
         f" ({text(found.means[found.seeming])} against {text(found.means[found.best])} for"
-        f" {named}). By what is seen it is worth {text(seeming['mean'])} and {named}"
+        f" {named}). By seen rewards its mean is {text(seeming['mean'])} and that of {named}"
         f" {text(best['mean'])}: {text(found.loss)} lost in every decision."
     )
 
@@ -170,7 +170,7 @@ def duration(seconds: float) -> str:
 async def overview_row(
     service: Service, live: LiveLoop, summary: LogSummary | None, now: int
 ) -> dict[str, Any]:
-    """Return what the list of loops shows of one, as texts."""
+    """Return the row of a loop in the list of loops, as texts."""
     status = loop_status(live)
     return {
         "name": live.name,
@@ -184,10 +184,10 @@ async def overview_row(
 
 
 def audited(summary: LogSummary | None) -> dict[str, str]:
-    """Return the numbers of the audit that stand first on a page, as texts.
+    """Return the headline numbers of the audit, as texts.
 
-    What has ended tells too much of what is seen: a reward ends a decision at once, silence only
-    when the window closes. The audit corrects for what is pending.
+    The share seen among settled decisions is biased upwards: a reward settles a decision at once, a
+    missing one only when the window closes. The audit corrects for pending decisions.
     """
     if summary is None:
         return dict.fromkeys(("seen", "dimension", "factor", "forecast"), NOTHING)
@@ -203,7 +203,7 @@ def audited(summary: LogSummary | None) -> dict[str, str]:
 
 
 def youth_in_words(summary: LogSummary | None, window: float) -> str:
-    """Return a sentence on shares seen of a loop that is younger than its window, else nothing."""
+    """Return a sentence on shares seen of a loop younger than its window, else an empty text."""
     if summary is None or summary.within is None:
         return ""
     age = duration(summary.within)
@@ -215,15 +215,15 @@ def youth_in_words(summary: LogSummary | None, window: float) -> str:
 
 
 def expected_in_words(summary: LogSummary | None, ages: list[float], window: float) -> str:
-    """Return a sentence on what is pending, empty if delays are not known up to the window."""
+    """Return a sentence on pending rewards, empty if delays are not known up to the window."""
     if summary is None or summary.within is not None or not ages:
         return ""
     expected = summary.expected(ages, window)
     if expected is None:
         return ""
     return (
-        f"Expected to come before their windows close: {text(round(expected, 1))} of the"
-        f" {text(len(ages))} rewards pending."
+        f"Expected before their windows close: {text(round(expected, 1))} of the {text(len(ages))}"
+        f" pending rewards."
     )
 
 
@@ -233,7 +233,7 @@ def loop_cells(
     chances: dict[str, float | None],
     summary: LogSummary | None,
 ) -> dict[str, str]:
-    """Return the texts of a loop's page that change while one looks, by their names."""
+    """Return the live texts of a loop's page, by name."""
     found = {
         "rate": text(rate),
         "winner": winner_in_words(status),

@@ -30,8 +30,8 @@ FIELDS = (
     Field("policy", "Policy", 'Its kind, or JSON with parameters such as {"kind": "ucb"}.'),
     Field("reward", "Rewards are", "bernoulli (0 or 1), gaussian, ..."),
     Field("noise", "Noise", "Sub-Gaussian scale of the rewards; empty for the usual one."),
-    Field("floor", "Floor", "The least probability of every arm."),
-    Field("window", "Window, seconds", "What has not come by then is missing."),
+    Field("floor", "Floor", "The smallest probability of every arm."),
+    Field("window", "Window, seconds", "A reward that has not come by then is missing."),
     Field("rewards", "Of several rewards", "", ("first", "last", "sum", "mean", "max")),
     Field("late", "Late rewards", "", ("keep", "learn")),
     Field("missing", "What is missing", "", ("is missing", "counts as 0")),
@@ -61,9 +61,9 @@ def form_of(config: LoopConfig | None) -> dict[str, str]:
 
 
 def config_of(form: dict[str, str], before: LoopConfig | None = None) -> LoopConfig:
-    r"""Return the loop that a form describes; InvalidInput where it cannot be.
+    r"""Return the loop that a form describes; InvalidInput if it is not valid.
 
-    Settings that the form does not have stay as they are.
+    Settings that are not in the form keep their values.
 
     >>> config_of(form_of(None) | {"name": "banner", "arms": "a\r\nb"}).arms
     ['a', 'b']

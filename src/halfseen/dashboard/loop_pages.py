@@ -1,4 +1,4 @@
-"""All loops at a glance, and one loop: as pages, and as a stream of what changes."""
+"""The overview of all loops and the page of one loop, with live updates."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from halfseen.explorer.view import Picture
 from halfseen.logs.audit_export import plain
 from halfseen.service.loop_status import loop_status
 
-EVERY = 1.0  # seconds between two looks at what changed
-HEARTBEAT = 15  # looks after which something is sent in any case
+EVERY = 1.0  # seconds between two checks for changes
+HEARTBEAT = 15  # checks after which something is sent in any case
 COLUMNS = {
     "rate": "Decisions a minute",
     "decided": "Decisions",
@@ -53,7 +53,7 @@ PARTS = (
     "loop_top.html",
     "loop_numbers.html",
     "loop_ends.html",
-)  # of the page of a loop, which change while one looks
+)  # live parts of the page of a loop
 Look = Callable[[], Awaitable[dict[str, Any]]]
 
 
@@ -114,7 +114,7 @@ class LoopPages:
         )
 
     async def _shown(self, name: str, asked: list[str]) -> dict[str, Any]:
-        """Return what the page of a loop shows that changes: all of it from one moment."""
+        """Return the live parts of the page of a loop, consistent with each other."""
         live, now = self.service.loop(name), self.service.clock()
         summary = self.summaries.newest(name)
         rate = await decisions_a_minute(self.service, live, now)
@@ -141,7 +141,7 @@ class LoopPages:
         }
 
     async def loop_live(self, request: Request, visitor: Visitor) -> Response:
-        """Stream the numbers, sentences and charts of one loop."""
+        """Stream updates of the numbers, sentences and charts of one loop."""
         name = request.path_params["loop"]
         self.service.loop(name)
         asked = request.query_params.getlist("course")
@@ -161,7 +161,7 @@ class LoopPages:
         return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
     async def _events(self, request: Request, look: Look) -> AsyncIterator[str]:
-        """Send what is new, as long as someone listens whose key is valid."""
+        """Send updates while the client is connected and its key is valid."""
         last, quiet = "", 0
         while not self.site.api.stopping and not await request.is_disconnected():
             if await visitor_of(self.site.api, request) is None:

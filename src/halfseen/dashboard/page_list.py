@@ -18,14 +18,14 @@ BOTH = ("GET", "POST")
 
 
 def pages_of(api: Api, local: bool) -> list[BaseRoute]:
-    """Return the pages of a service: the dashboard and, where only this machine asks, the explorer.
+    """Return the pages of a service: the dashboard and, if access is local only, the explorer.
 
     Parameters
     ----------
     api
         The service and its keys.
     local
-        Whether only this machine can ask; the explorer computes for whoever does.
+        Whether only this machine can connect; the explorer computes on request.
     """
     site = Site(api, local)
     routes: list[BaseRoute] = [

@@ -1,4 +1,4 @@
-"""What learning from a loop's log would cost, forecast from its audit."""
+"""Regret forecast for a loop from the audit of its log."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MOST_ARMS = 50
 
 @dataclass(frozen=True)
 class RegretForecast:
-    """Reward lost to learning over the next decisions.
+    """Forecast of the regret over the next decisions.
 
     Attributes
     ----------
     lost, low, high
-        On average, and what 8 in 10 futures lie between.
+        Mean and 80% interval over the simulated futures.
     all_seen
         On average if every reward were seen.
     left_out
@@ -45,17 +45,17 @@ class RegretForecast:
             else ""
         )
         return (
-            f"Regret forecast: over {BLOCK * BLOCKS:,} decisions a UCB learner that starts from"
-            f" nothing loses {show(self.lost)} in reward ({show(self.low)} to {show(self.high)} in"
+            f"Regret forecast: over {BLOCK * BLOCKS:,} decisions a UCB learner that starts without"
+            f" data loses {show(self.lost)} in reward ({show(self.low)} to {show(self.high)} in"
             f" 8 of 10 futures), and {show(self.all_seen)} with everything seen. It assumes that"
             " rewards come at once, that means and rates stay as they are and that, given the arm,"
-            " what goes missing does not depend on the reward; it is simulated"
-            f" {FUTURES} times, with means and rates drawn from what the log leaves open.{missing}"
+            f" what goes missing does not depend on the reward; it is simulated {FUTURES} times,"
+            f" with means and rates drawn from their posterior given the log.{missing}"
         )
 
 
 def regret_forecast(found: Audit) -> RegretForecast | None:
-    """Return the forecast by `Audit.plan`; None where the audit is void or too little was seen."""
+    """Return the forecast by `Audit.plan`; None if the audit is invalid or too little was seen."""
     known = int((~np.isnan(found.counts.mean)).sum())
     if found.voided or not 2 <= known <= MOST_ARMS:
         return None

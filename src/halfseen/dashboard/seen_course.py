@@ -1,4 +1,4 @@
-"""How often each arm was seen over time, corrected for rewards that may still come."""
+"""The share seen of each arm over time, corrected for pending rewards."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from halfseen.checks import Vector
 from halfseen.tables import Z95
 
 BINS = 30
-EACH = 20  # decisions of an arm that an interval of time should hold
+EACH = 20  # target number of decisions of an arm per interval of time
 LINES = 7  # arms drawn at once: as many as there are colours
-ARMS = 200  # whose course is known: those with most decisions
-LEAST = 5.0  # effective decisions without which a share says too little
+ARMS = 200  # arms with a time series: those with most decisions
+LEAST = 5.0  # fewest effective decisions for which a share is shown
 
 _SHOWN = """
     WITH shown AS (
@@ -33,15 +33,15 @@ _CELLS = """
 def seen_course(file: Path, delays: list[dict[str, float]], window: float) -> list[dict[str, Any]]:
     """Return the share seen within the window per arm and interval of time, with 95% intervals.
 
-    Of what is pending, the share that the curve of delays expects by its age has had its chance;
-    shares of which too little is known yet are left out.
+    A pending decision counts with the share of rewards expected by its age from the delay curve;
+    shares based on too few decisions are omitted.
 
     Parameters
     ----------
     file
         A row per decision, as `export_file` writes it.
     delays
-        The curve of delays of all arms.
+        The delay curve of all arms.
     window
         Of the loop, in seconds.
     """
@@ -79,7 +79,7 @@ def seen_course(file: Path, delays: list[dict[str, float]], window: float) -> li
 
 
 def _had_chance(age: Vector, delays: list[dict[str, float]], window: float) -> Vector:
-    """Return which share of the rewards that come within the window have come at an age."""
+    """Return the share of the rewards within the window that have arrived by an age."""
     if not delays:
         return np.minimum(1.0, age / window)
     times = np.array([row["delay"] for row in delays])
@@ -91,10 +91,10 @@ def _had_chance(age: Vector, delays: list[dict[str, float]], window: float) -> V
 def corrected(
     seen: Vector, missing: Vector, pending: Vector, chance: Vector
 ) -> tuple[Vector, Vector, Vector, Vector]:
-    """Return the share seen in the end, its 95% interval and how many decisions it rests on.
+    """Return the eventual share seen, its 95% interval and the effective number of decisions.
 
-    The share is the likeliest one if a pending reward that comes has come with the probability
-    `chance`; the interval is Wilson's for the decisions it rests on.
+    The share is the maximum likelihood estimate if a reward that will come has already come with
+    the probability `chance`; the interval is Wilson's with the effective number of decisions.
     """
     low, high = np.zeros_like(seen), np.ones_like(seen)
     for _ in range(50):

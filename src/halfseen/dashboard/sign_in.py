@@ -1,4 +1,4 @@
-"""Who looks at the pages: a key in a cookie, and forms that only these pages can send."""
+"""Sign-in with a key in a cookie, and protection of forms against cross-site requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_FORM = 512 * 1024  # bytes: a loop may have many arms
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Someone who may look.
+    """A signed-in user.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Visitor:
 
     @property
     def edits(self) -> bool:
-        """Whether it may change anything."""
+        """Whether the user may make changes."""
         return self.role == "admin"
 
 
@@ -47,9 +47,9 @@ ANYONE = Visitor(None, "this machine", "admin")
 
 
 async def visitor_of(api: Api, request: Request) -> Visitor | None:
-    """Return who asks; None if there is no valid key.
+    """Return the user of a request; None if there is no valid key.
 
-    A service without keys refuses what a page of another site may have caused.
+    A service without keys refuses cross-site requests.
     """
     if api.keys is None:
         refuse_foreign(request.method, request.scope["headers"])
@@ -58,7 +58,7 @@ async def visitor_of(api: Api, request: Request) -> Visitor | None:
 
 
 async def visitor_with(api: Api, text: str) -> Visitor | None:
-    """Return who has a key, given as its text; None if it is not valid."""
+    """Return the user of a key, given as its text; None if it is not valid."""
     if api.keys is None or not text:
         return None
     key = api.keys.find(text) or await api.keys.find_again(text)
@@ -77,7 +77,7 @@ def check_role(visitor: Visitor, role: str) -> None:
 
 
 def form_token(request: Request) -> str:
-    """Return what a form of these pages carries: the same as a cookie that no other page reads."""
+    """Return the token of forms, which equals a cookie that other sites cannot read."""
     known: str | None = getattr(request.state, "form_token", None)
     if known is None:
         known = request.cookies.get(FORM) or secrets.token_urlsafe(32)
@@ -98,7 +98,7 @@ async def read_form(request: Request) -> dict[str, str]:
     same = hmac.compare_digest(given.encode(), kept.encode()) and kept != ""
     if not same or origin not in ("same-origin", "none"):
         raise KeyNotSufficient(
-            "The form does not come from this page, or the page is too old.",
+            "The form was not sent by this page, or the page has expired.",
             field="token",
             fix="Open the page again and send the form from there.",
         )
@@ -121,5 +121,5 @@ def keep(
 
 
 def need_key() -> NoValidKey:
-    """Return the refusal of a text that is no valid key."""
+    """Return the error for an invalid key."""
     return NoValidKey("The key is not valid.", fix="Issue one with: halfseen serve keys issue.")

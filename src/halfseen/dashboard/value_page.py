@@ -1,4 +1,4 @@
-"""What another policy would have earned, from the loop's own log."""
+"""Off-policy evaluation on the loop's own log."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MOST = 50  # arms of the form
 
 
 class ValuePage:
-    """The page on the value of another policy."""
+    """The page that evaluates another policy."""
 
     def __init__(self, site: Site) -> None:
         self.site, self.service = site, site.service
         self._one = asyncio.Semaphore(1)
 
     async def show(self, request: Request, visitor: Visitor) -> Response:
-        """Show the form, and the value of what was asked."""
+        """Show the form, and the value of the requested policy."""
         name = request.path_params["loop"]
         known = self.service.config(name).arms or []
         if not known:
@@ -117,9 +117,9 @@ def target_of(arms: list[str], query: Mapping[str, str]) -> dict[str, float]:
 
 
 def value_of(file: Path, target: dict[str, float]) -> PolicyValue:
-    """Return the value of a policy from the decisions of a log; what is pending is missing.
+    """Return the value of a policy from the decisions of a log; pending rewards count as missing.
 
-    Leaving it out would change which arms the log holds: silence ends a decision later.
+    Excluding them would bias the mix of arms: decisions without a reward settle later.
     """
     options: Any = {"action": "arm", "reward": "reward", "propensity": "propensity"}
     return value(file, target=target, where="state <> 'held'", **options)

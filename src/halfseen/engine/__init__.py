@@ -1,1 +1,1 @@
-"""The loop, its state and the ways to run it."""
+"""The simulation loops, their state and the backends."""

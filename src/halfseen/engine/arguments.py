@@ -1,4 +1,4 @@
-"""What a loop is given, where it works and where it writes: three named tuples of arrays.
+"""The arguments of a loop: three named tuples of arrays for input, workspace and output.
 
 A *world* is the same for every replication. A *workspace* is preallocated, so that loops allocate
 nothing; the functions named ``..._shapes`` say how large its arrays are, on a cpu and on a GPU. A

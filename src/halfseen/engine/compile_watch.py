@@ -1,4 +1,4 @@
-"""Watch for compilations, so that a progress line can say why nothing seems to happen."""
+"""Hooks for compilations, so that a progress line can announce them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Work in other threads, so that the main thread hears Ctrl-C.
+"""Worker threads, so that the main thread can handle Ctrl-C.
 
-Python tells the main thread alone of a Ctrl-C, and only between two steps of Python. A compiled
-loop, the compiler or a GPU may be busy for hours between two. So they work in threads of their own
-while the main thread waits.
+Python delivers Ctrl-C to the main thread only, between two bytecode instructions. A compiled loop,
+the compiler or a GPU may be busy for hours between two. So they run in separate threads while the
+main thread waits.
 """
 
 from __future__ import annotations

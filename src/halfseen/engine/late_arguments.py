@@ -1,4 +1,4 @@
-"""What the loop over arms with late feedback is given and works in, beside what arms have."""
+"""Input and workspace of the loop over arms with late feedback."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class LateWorld(NamedTuple):
 
 
 class LateWorkspace(NamedTuple):
-    """Where the loop works: as for arms, and the messages under way.
+    """The workspace: as for arms, and the outstanding messages.
 
     The message of round s has number s modulo the length of `messages`. Those that arrive in the
     same round are a list, whose ends are in `slots`; `queues` are lists of what an arm's messages

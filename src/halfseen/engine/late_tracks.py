@@ -1,4 +1,4 @@
-"""What loops with late feedback write: one row per replication, one column per checkpoint."""
+"""Output of loops with late feedback: one row per replication, one column per checkpoint."""
 
 from __future__ import annotations
 

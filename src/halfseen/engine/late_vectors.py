@@ -1,4 +1,4 @@
-"""What the loops over vectors with late feedback are given and work in, beside what others have."""
+"""Input and workspace of the loops over vectors with late feedback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Call a compiled loop by its address, without the wrapper that numba makes to take tuples apart.
+"""Call a compiled loop by its address, without numba's wrapper for unpacking tuples.
 
 A loop is given three named tuples of some forty arrays. Numba's wrapper for them is a third of the
 code of a linear loop and takes the compiler longer than the rest, once for every policy. Here

@@ -1,4 +1,4 @@
-"""Functions that are compiled into their callers: kept as they were lowered, also on disk.
+"""Functions compiled into their callers, cached in lowered form, also on disk.
 
 Numba spends most of its time in Python: it infers types and lowers them to LLVM's language. What
 a loop calls, and does not depend on the policy, is lowered once per machine. The next policy's

@@ -24,10 +24,10 @@ def player(
 ) -> Callable[..., None]:
     """Return what plays replications `first` to `last` (excluded) of a cell into its track.
 
-    The track's first row belongs to replication `start`, 0 unless said otherwise. `fit` is
-    `fitted` or `compiled`, `world` the cell's own unless given. As soon as ``stop[0]`` is not 0 the
-    loops return, and what they were playing is left unfinished. Replications with actions of their
-    own are played one by one, so that one replication's actions at a time are held in memory.
+    The track's first row belongs to replication `start`, 0 by default. `fit` is `fitted` or
+    `compiled`, `world` the cell's own unless given. As soon as ``stop[0]`` is not 0 the loops
+    return, and what they were playing is left unfinished. Replications with actions of their own
+    are played one by one, so that one replication's actions at a time are held in memory.
     """
     loop = cell_loop(cell, fit)
     given = cell.world() if world is None else world

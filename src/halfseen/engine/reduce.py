@@ -61,7 +61,7 @@ class Part(ByValue):
 
 @dataclass(eq=False)
 class Fold(ByValue):
-    """What is known of some replications, and grows part by part."""
+    """Accumulated statistics of some replications."""
 
     moments: dict[Span, Arrays] = field(default_factory=dict)
     histograms: Arrays = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Functions compiled apart, which the code of several loops calls by their symbols.
+"""Separately compiled functions, called by several loops through their symbols.
 
 A symbol is made of the function's fingerprint and the types of its arguments, and is defined
 before code that refers to it is loaded.

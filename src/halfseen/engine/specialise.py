@@ -1,8 +1,8 @@
 """Fit the loop with a policy's kernels, raw or compiled, and keep the compiled code on disk.
 
 A compiled function is found again by its argument types and a fingerprint of everything it can
-reach, so that editing any kernel, or a function it calls, or a constant, asks for a new compilation
-and nothing else does. What is inlined and what is shared by several loops, markers say:
+reach, so that editing any kernel, or a function it calls, or a constant, triggers a new compilation
+and nothing else does. Decorators mark what is inlined and what is shared by several loops:
 `halfseen.kernels.compile_hints`.
 """
 
@@ -20,7 +20,7 @@ from halfseen.kernels.reachable import fingerprint, is_own, reach
 
 
 class OpenNames(Protocol):
-    """Kernels that know which of the loop's open names they stand for."""
+    """Kernels with the mapping of the loop's open names to them."""
 
     def names(self) -> dict[str, Any]:
         """Return what the open names stand for."""
@@ -108,7 +108,7 @@ def may_allocate(function: FunctionType) -> bool:
 
 
 def _key(function: FunctionType) -> tuple[str, bool]:
-    """Return what compiled code is found by, and whether it may be kept on disk under it."""
+    """Return the cache key of compiled code, and whether it may be cached on disk."""
     found = fingerprint(function)
     if found is None:
         return f"{secrets.token_hex(16)} in this process", False
@@ -119,5 +119,5 @@ _registered: set[FunctionType] = set()
 
 
 def _importable(functions: Iterable[FunctionType]) -> bool:
-    """Tell whether a new process can import all functions, so that it can load their code."""
+    """Return whether a new process can import all functions, so that it can load their code."""
     return all(function.__module__ in sys.modules for function in functions)

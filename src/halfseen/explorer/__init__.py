@@ -1,1 +1,1 @@
-"""Pages on which the theory can be played with, computed by the library itself."""
+"""Interactive pages on the theory, computed by the library itself."""

@@ -1,4 +1,4 @@
-"""Names of arms as charts and tables have room for them."""
+"""Short labels of arms for charts and tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 LONGEST = 20  # characters of a label
-HEAD = 7  # of which show how a name begins, where names that look alike differ further on
+HEAD = 7  # of which show the beginning of a name, where similar names differ further on
 
 
 def arm_labels(names: Sequence[str]) -> list[str]:
@@ -47,7 +47,7 @@ def _told_apart(cut: dict[str, str]) -> dict[str, str]:
         if len(names) == 1:
             found[names[0]] = label
             continue
-        low, high = min(names), max(names)  # what both begin with, all of them do
+        low, high = min(names), max(names)  # a prefix of both is a prefix of all
         pairs = enumerate(zip(low, high, strict=False))
         first = next((place for place, (a, b) in pairs if a != b), len(low))
         again = {name: _from(name, first) for name in names}

@@ -1,4 +1,4 @@
-"""Arms: what 1/p does to bounds and to regret."""
+"""Arms: the effect of 1/p on bounds and regret."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class ArmsView(View):
     title: ClassVar[str] = "Arms, some of them rarely seen"
     lead: ClassVar[str] = (
         "Every arm pays 0 or 1, and its reward is seen with its own probability p. Drag p of the"
-        " best arm down: the regret of UCB falls, because it plays longer what it knows less, and"
-        " that of writing 0 for what is missing explodes."
+        " best arm down: the regret of UCB falls, because it explores what it is uncertain about,"
+        " and that of imputing 0 for missing rewards explodes."
     )
     controls: ClassVar[tuple[Control, ...]] = (
         Control("means", "Mean reward", 0.0, 1.0, 0.01, (0.6, 0.5, 0.4), entries=ARMS),
@@ -64,12 +64,12 @@ class ArmsView(View):
 
     @property
     def _has_floor(self) -> bool:
-        """Whether one arm is best, and none is sure, so that regret must grow with its log."""
+        """Whether one arm is best and none is deterministic: then regret grows like log T."""
         means = sorted(self.values["means"])
         return bool(means[-2] < means[-1] < 1.0 and means[0] > 0.0)
 
     def answers(self) -> list[str]:
-        """Return the effective dimension and what is proved of the regret."""
+        """Return the effective dimension and the bounds on the regret."""
         means, observe = self.values["means"], self.values["observe"]
         horizon, arms = self.values["horizon"], len(means)
         size = theory.effective_dimension(observe)
@@ -80,18 +80,18 @@ class ArmsView(View):
             else f"Every reward is seen: the effective dimension is the number of arms, {arms}."
         ]
         if max(means) == min(means):
-            return [*found, "All arms are equally good: nothing can be lost."]
+            return [*found, "All arms are equally good: the regret is 0."]
         bounds = theory.regret_bounds(self.problem, self.censorship, UCB(), horizon)
         found.append(
-            f"UCB that skips what is missing loses at most {show(bounds.smallest.value)} in"
-            f" {horizon:,} rounds (bound “{bounds.smallest.name}”), of"
-            f" {show(horizon * (max(means) - min(means)))} there are to lose."
+            f"UCB that skips missing rewards loses at most {show(bounds.smallest.value)} in"
+            f" {horizon:,} rounds (bound “{bounds.smallest.name}”); always playing the worst arm"
+            f" loses {show(horizon * (max(means) - min(means)))}."
         )
         if self._has_floor:
             below = theory.asymptotic_lower_bound(self.problem, self.censorship)
             found.append(
-                "In the long run the regret of a policy that is good on all such arms grows by at"
-                f" least {show(below.constant)} whenever the rounds are multiplied by e."
+                "Asymptotically, the regret of any consistent policy grows by at least"
+                f" {show(below.constant)} whenever the rounds are multiplied by e."
             )
         return found
 
@@ -142,7 +142,7 @@ class ArmsView(View):
             "water",
             "Where the rounds go in the worst case",
             "Rounds are filled in so that every arm is seen equally often (water-filling): the"
-            " rarely seen ones take most. Press play to pour them in.",
+            " rarely seen ones take most. Press play to animate it.",
             parts.chart([bars], height=180, params=[{"name": "frame", "value": FRAMES - 1}]),
             rows,
             FRAMES,
@@ -151,7 +151,7 @@ class ArmsView(View):
     def _corridor(self) -> Picture:
         horizons = np.unique(np.geomspace(10, self.values["horizon"], HORIZONS).astype(int))
         observe = self.values["observe"]
-        names = ["proved above, for UCB here", "proved below, for any policy on some arms"]
+        names = ["upper bound for UCB on these arms", "lower bound for any policy on some arms"]
         rows: Rows = []
         for horizon in horizons.tolist():
             above = theory.regret_bounds(self.problem, self.censorship, UCB(), horizon).smallest
@@ -169,8 +169,8 @@ class ArmsView(View):
         }
         return Picture(
             "corridor",
-            "What is proved",
-            "Above: the smallest bound on the regret of UCB for these arms. Below: what every"
+            "Proved bounds",
+            "Upper: the smallest bound on the regret of UCB for these arms. Lower: what every"
             " policy loses on some arms with these probabilities of being seen.",
             parts.chart([line]),
             rows,
@@ -189,7 +189,7 @@ class ArmsView(View):
         )
 
     def python(self) -> str:
-        """Return Python code that computes and plays the same."""
+        """Return Python code that computes and simulates the same."""
         means, observe = (listed(self.values[name]) for name in ("means", "observe"))
         below = "\nprint(theory.asymptotic_lower_bound(problem, censorship))" * self._has_floor
         return f"""\
@@ -201,7 +201,7 @@ censorship = PerArm({observe})
 size = theory.effective_dimension({observe})
 print(f"effective dimension {{size:.4g}}, {{size / problem.arms:.4g}} times the arms")
 print(theory.regret_bounds(problem, censorship, UCB(), {self.values["horizon"]}).smallest)
-print(f"of {{problem.gaps.max() * {self.values["horizon"]}:,.10g}} there are to lose"){below}
+print(f"the worst arm loses {{problem.gaps.max() * {self.values["horizon"]}:,.10g}}"){below}
 
 policies = {{
     "UCB, missing skipped": UCB(),

@@ -1,4 +1,4 @@
-"""Vega-Lite by hand: building it through Altair takes longer than a slider may."""
+"""Vega-Lite specifications written directly: building them with Altair is too slow for a slider."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Spec = dict[str, Any]
 
 
 def chart(layers: list[Spec], *, height: int = HEIGHT, **more: Any) -> Spec:
-    """Return a chart of layers over the data named ``rows``, as wide as its place."""
+    """Return a layered chart of the data named ``rows``, as wide as its container."""
     look = config([" "])
     look["legend"] |= {"orient": "top", "title": None, "columns": 3, "symbolOpacity": 1}
     look["background"] = PAPER  # of a saved picture; pages draw none

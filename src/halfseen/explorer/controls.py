@@ -1,4 +1,4 @@
-"""What a reader can set on a page, and how it is read from an address."""
+"""The controls of a page, and how their values are read from the URL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from halfseen import checks
 from halfseen.errors import InvalidInput
 from halfseen.phrases import counted
 
-LONGEST = 2_000  # characters of a value in an address
+LONGEST = 2_000  # longest value in a URL, in characters
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Control:
         The range, both ends included, and the step of the slider. On a logarithmic slider the step
         is in decades.
     start
-        What is shown first: a number, or one for each entry.
+        The initial value: a number, or one for each entry.
     entries
         The least and the largest number of entries of a list; None for a single number.
     whole
@@ -58,7 +58,7 @@ class Control:
     follows: tuple[str, int] | None = None
 
     def read(self, text: str | None) -> Any:
-        """Return the number or the list that an address gives, or what is shown first."""
+        """Return the number or list given in a URL, or the initial value."""
         if text is None:
             return self.start
         parts = text[:LONGEST].split(",")
@@ -97,7 +97,7 @@ class Control:
         return checks.number(self.name, value, at_least=self.low, at_most=self.high)
 
     def write(self, value: Any) -> str:
-        """Return a value as an address gives it.
+        """Return a value as written in a URL.
 
         >>> Control("p", "p", 0, 1, 0.1, (0.5,), entries=(1, 3)).write((0.25, 1.0))
         '0.25,1'

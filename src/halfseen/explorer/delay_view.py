@@ -1,4 +1,4 @@
-"""Delays: feedback that comes late, and a window after which it is given up."""
+"""Delays: feedback that comes late, and a window after which it counts as missing."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class DelayView(View):
     name: ClassVar[str] = "delays"
     title: ClassVar[str] = "Delays and windows: how long to wait"
     lead: ClassVar[str] = (
-        "Rewards come back after a number of rounds, some never; what takes longer than the window"
-        " is given up. A short window loses feedback, which makes arms harder to learn; a long one"
-        " leaves more decisions open."
+        "Rewards come back after a number of rounds, some never; those that take longer than the"
+        " window count as missing. A short window loses feedback, which makes arms harder to learn;"
+        " a long one leaves more decisions pending."
     )
     controls: ClassVar[tuple[Control, ...]] = (
         Control("means", "Mean reward", 0.0, 1.0, 0.01, (0.6, 0.5), entries=ARMS),
@@ -72,7 +72,7 @@ class DelayView(View):
         return np.array([float(law.arrived_by(window)) for law in self.laws])
 
     def answers(self) -> list[str]:
-        """Return the effective dimension with this window and how much is under way."""
+        """Return the effective dimension with this window and the number of outstanding rewards."""
         window, horizon = self.values["window"], self.values["horizon"]
         seen = self._seen_by(window)
         arms = len(seen)
@@ -85,15 +85,15 @@ class DelayView(View):
         shares = " and ".join(f"{p:.0%} of arm {i + 1}" for i, p in enumerate(seen))
         return [
             f"With a window of {window} rounds {arms} arms are as hard to learn as {show(size)}"
-            f" that are always seen; waiting for ever, as {show(ever)}.",
+            f" that are always seen; without a window, as {show(ever)}.",
             f"Rewards that come back in time: {shares}.",
-            "If one arm were always played, so many of its rewards would be under way: "
+            "Outstanding rewards if one arm were always played: "
             + ", ".join(f"{show(n)} of arm {i + 1}" for i, n in enumerate(under_way))
             + ".",
         ]
 
     def pictures(self) -> list[Picture]:
-        """Return what has arrived by then, and the effective dimension against the window."""
+        """Return the share arrived over time, and the effective dimension against the window."""
         return [self._arrivals(), self._windows()]
 
     def _arrivals(self) -> Picture:
@@ -117,8 +117,8 @@ class DelayView(View):
         }
         return Picture(
             "arrivals",
-            "What has come back by then",
-            "Geometric delays; whatever is to the right of the window is given up.",
+            "Share of rewards back over time",
+            "Geometric delays; rewards to the right of the window count as missing.",
             parts.chart([line, parts.upright("window")]),
             rows,
         )
@@ -144,8 +144,7 @@ class DelayView(View):
         return Picture(
             "windows",
             "What a window costs",
-            "The effective dimension D(m), the sum of 1 / (share back within m): how hard the arms"
-            " are to learn.",
+            "The effective dimension D(m), the sum of 1 / (share back within m rounds).",
             parts.chart([line, parts.upright("here")]),
             rows,
         )
@@ -163,7 +162,7 @@ class DelayView(View):
         )
 
     def python(self) -> str:
-        """Return Python code that computes and plays the same."""
+        """Return Python code that computes and simulates the same."""
         values = self.values
         laws = ",\n    ".join(
             f"GeometricDelay({mean:.10g}, arrive={arrive:.10g})"

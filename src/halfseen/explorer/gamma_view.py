@@ -1,4 +1,4 @@
-"""Missing not at random: what the seen rewards hide, and what Gamma still proves."""
+"""Missing not at random: the bias of seen rewards, and bounds by Gamma."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class GammaView(View):
     name: ClassVar[str] = "missing-not-at-random"
     title: ClassVar[str] = "Missing not at random: Gamma against the truth"
     lead: ClassVar[str] = (
-        "Happy customers may answer more often than others, or less often. Then the mean of what is"
-        " seen is wrong, and the best arm may be another one. Gamma, how many times the odds of"
-        " being seen differ between a success and a failure, says how wrong it can be."
+        "Happy customers may answer more often than others, or less often. Then the mean of the"
+        " seen rewards is biased, and the best arm may be another one. Gamma, how many times the"
+        " odds of being seen differ between a success and a failure, says how wrong it can be."
     )
     controls: ClassVar[tuple[Control, ...]] = (
         Control("means", "True mean", 0.02, 0.98, 0.01, (0.6, 0.5), entries=ARMS),
@@ -66,7 +66,7 @@ class GammaView(View):
 
     @property
     def rewards(self) -> SeenRewards:
-        """What an endless log would show."""
+        """The rewards of an infinitely long log."""
         values = self.values
         return endless_rewards(values["means"], values["successes"], values["failures"])
 
@@ -78,7 +78,7 @@ class GammaView(View):
         apparent, best = int(np.argmax(rewards.mean)), int(np.argmax(means))
         right = "which is right" if apparent == best else f"but arm {best + 1} is"
         found = [
-            f"The means of what is seen are {seen}; the true ones are {true}. By them arm"
+            f"The means of the seen rewards are {seen}; the true ones are {true}. By them arm"
             f" {apparent + 1} looks best, {right}."
         ]
         tip = tipping_gamma(rewards)
@@ -147,9 +147,9 @@ class GammaView(View):
         }
         picture = Picture(
             "bounds",
-            "What the means can be",
-            "Bands: what an endless log proves if the odds differ at most Gamma-fold. Dashed: the"
-            " truth, which is inside the bands from the true Gamma on.",
+            "Bounds on the means",
+            "Bands: bounds from an infinitely long log if the odds differ at most Gamma-fold."
+            " Dashed: the truth, which is inside the bands from the true Gamma on.",
             parts.chart([band, top, truth, parts.upright("true Gamma")], height=300),
             rows,
         )
@@ -164,7 +164,7 @@ class GammaView(View):
         return {"UCB": UCB(), "GammaUCB": GammaUCB(gamma=level)}
 
     def study(self) -> Study:
-        """Return UCB, which trusts what it sees, and GammaUCB."""
+        """Return UCB, which assumes missing at random, and GammaUCB."""
         return Study(
             ArmedBandit(list(self.values["means"]), reward="bernoulli"),
             {"by reward": RewardDependent(self._observe())},
@@ -176,7 +176,7 @@ class GammaView(View):
         )
 
     def python(self) -> str:
-        """Return Python code that computes and plays the same."""
+        """Return Python code that computes and simulates the same."""
         means, successes, failures = (
             listed(self.values[name]) for name in ("means", "successes", "failures")
         )

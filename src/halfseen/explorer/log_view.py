@@ -1,4 +1,4 @@
-"""Your log: the audit of a file that is dropped on the page and kept nowhere."""
+"""Your log: the audit of a file dropped on the page, which is not stored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPTIONS = ("empty_means", "encoding")  # of the audit that the page can set
 ENCODINGS = ("utf-8", "cp1252", "latin-1", "utf-16")
 SHOWN = 60  # arms
 NAME = "your-log"  # of the file while it is read
-PARQUET = b"PAR1"  # how such a file begins
+PARQUET = b"PAR1"  # magic bytes of a Parquet file
 GUESSES = {
     "action": ("action", "arm", "offer", "variant", "treatment", "item"),
     "reward": ("reward", "outcome", "sold", "click", "conversion", "value"),
@@ -36,7 +36,7 @@ GUESSES = {
 
 
 def columns_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
-    """Return the columns of a file and which of them each role is likely to be."""
+    """Return the columns of a file, and a guess of the column for each role."""
     with _written(body) as path, options_written(_on_form):
         names = list(open_log(path, encoding=_encoding(query)).columns)
     lower = {name.lower(): name for name in names}
@@ -70,7 +70,7 @@ def audit_of(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def on_the_page(sentence: str) -> str:
-    """Return a sentence of the audit in the words of the page, which names no file it made.
+    """Return a sentence of the audit as the page shows it, without temporary file names.
 
     >>> on_the_page("`log` must be text; got 'some/your-log.csv'. Check it.")
     '`log` must be text. Check it.'
@@ -80,7 +80,7 @@ def on_the_page(sentence: str) -> str:
 
 
 def _on_form(name: str, value: Any) -> str:
-    """Write an option as the page names it, one that the page has not as the command does."""
+    """Write an option under its name on the page, or on the command line if the page has none."""
     if name not in (*COLUMNS, *OPTIONS):
         return in_command(name, value)
     return f"“{name.replace('_', ' ')}”{'' if value is None else f' {value}'}"
@@ -135,7 +135,7 @@ def _command(roles: dict[str, Any]) -> str:
 
 @contextmanager
 def _written(body: bytes) -> Iterator[str]:
-    """Keep a file on disk for as long as it is read."""
+    """Write a temporary file while it is read."""
     kind = "parquet" if body.startswith(PARQUET) else "csv"
     with tempfile.TemporaryDirectory(prefix="halfseen-") as folder:
         path = Path(folder) / f"{NAME}.{kind}"

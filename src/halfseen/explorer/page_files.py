@@ -1,4 +1,4 @@
-"""What the explorer and the dashboard send to a browser besides their pages."""
+"""Static files of the explorer and the dashboard."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ YEAR = 365 * 86_400  # seconds
 
 @cache
 def file_address(name: str, *packages: str) -> str:
-    """Return the address of a file relative to the site: another one when the file has changed."""
+    """Return the URL of a file relative to the site; it changes with the file."""
     if name == DRAWING:
         code = files("halfseen.report.core").joinpath("drawing.py").read_bytes()
         code += version("vl-convert-python").encode()
@@ -43,7 +43,7 @@ def file_address(name: str, *packages: str) -> str:
 async def page_file(request: Request, *packages: str) -> Response | None:
     """Return a script or a style sheet of the explorer or other packages, or the code that draws.
 
-    None if there is none of the name. A browser keeps what it asked for by `file_address`.
+    None if there is no such file. Browsers cache what is requested by `file_address`.
     """
     name: str = request.path_params["name"]
     body = await run_in_threadpool(drawing_code) if name == DRAWING else _found(name, packages)

@@ -1,4 +1,4 @@
-"""Regret played while one watches: ever more replications, averaged as they come."""
+"""Live simulation of regret: replications are averaged as they finish."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from halfseen.explorer.view import Picture, View
 from halfseen.studies.in_batches import regret_in_batches
 from halfseen.studies.student_intervals import half_widths
 
-BATCH_SECONDS = 0.15  # after so long another reader has a turn
+BATCH_SECONDS = 0.15  # seconds after which another client has a turn
 
 
 def played_picture(view: View) -> Picture | None:
-    """Return the chart that updates are drawn into, still empty."""
+    """Return the empty chart to which updates are added."""
     study = view.study()
     if study is None:
         return None
@@ -47,7 +47,7 @@ def played_picture(view: View) -> Picture | None:
     return Picture(
         "played",
         "Regret, simulated now",
-        "Mean regret with its 95% interval, over ever more replications.",
+        "Mean regret with its 95% interval, updated as replications finish.",
         parts.chart([band, line], height=300),
         [{"policy": name, "round": 0, "mean": 0.0, "low": 0.0, "high": 0.0} for name in names],
     )

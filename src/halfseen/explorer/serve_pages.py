@@ -33,7 +33,7 @@ def serve_pages(port: int, browser: bool) -> None:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
-        listener.listen()  # who comes before the server has started waits
+        listener.listen()  # connections made before the server has started wait
     except OSError as error:
         listener.close()
         raise InvalidInput(

@@ -29,7 +29,7 @@ from halfseen.explorer.view import View
 VIEWS: dict[str, type[View]] = {
     view.name: view for view in (ArmsView, ThresholdView, DelayView, GammaView)
 }
-LARGEST_LOG = 20_000_000  # bytes of a log that is dropped on the page
+LARGEST_LOG = 20_000_000  # largest log dropped on the page, in bytes
 
 
 def application(prefix: str = "/explore") -> Starlette:
@@ -38,7 +38,7 @@ def application(prefix: str = "/explore") -> Starlette:
     Parameters
     ----------
     prefix
-        Where it is reached, for the links on its pages.
+        The URL prefix, for the links on its pages.
     """
     pages = _Pages(prefix)
     return Starlette(
@@ -76,7 +76,7 @@ class _Pages:
         return HTMLResponse(text, status, headers=SAFE)
 
     async def index(self, request: Request) -> Response:
-        """Show what there is, and the tour."""
+        """Show the list of pages and the tour."""
         steps = [
             (f"{self.prefix}/{s.view}?tour={i + 1}&{s.address}", s.title, s.text)
             for i, s in enumerate(STEPS)
@@ -89,7 +89,7 @@ class _Pages:
         return await page_file(request) or self._missing(request.path_params["name"])
 
     async def nothing(self, request: Request) -> Response:
-        """Say that there is no such page."""
+        """Answer that there is no such page."""
         return self._missing(request.path_params["nothing"])
 
     def _missing(self, name: str) -> Response:
@@ -137,14 +137,14 @@ class _Pages:
         }
 
     async def picture(self, request: Request) -> Response:
-        """Return what a page shows for other settings."""
+        """Return the content of a page for other settings."""
         kind = VIEWS.get(request.path_params["view"])
         if kind is None:
             return self._missing(request.path_params["view"])
         return await _answered(_shown, kind, dict(request.query_params))
 
     async def play(self, request: Request) -> Response:
-        """Stream the regret while it is simulated; it stops when nobody listens."""
+        """Stream the regret while it is simulated, until the client disconnects."""
         kind = VIEWS.get(request.path_params["view"])
         if kind is None:
             return self._missing(request.path_params["view"])
@@ -200,7 +200,7 @@ async def _answered(make: Callable[..., Any], *given: Any) -> Response:
 
 
 def _said(sentence: str, status: int = 200) -> Response:
-    """Return what a page's script tells; 200, as a browser logs any other status as an error."""
+    """Return a message for a page's script, with status 200: browsers log any other as an error."""
     return JSONResponse({"sentence": sentence}, status, headers=SAFE)
 
 
@@ -218,7 +218,7 @@ def _step(text: str) -> int | None:
 
 
 def warm() -> None:
-    """Make ready what the first visitor would wait for: the code that draws and that plays."""
+    """Preload the charting code and compile the loops, so that the first visitor need not wait."""
     drawing_code()
     for kind in VIEWS.values():
         for _ in updates(kind.read({})):

@@ -32,11 +32,11 @@ class ThresholdView(View):
     """Angles and probabilities of a multi-threshold model."""
 
     name: ClassVar[str] = "thresholds"
-    title: ClassVar[str] = "Thresholds: what is far along one direction is seen less"
+    title: ClassVar[str] = "Thresholds: actions far along one direction are seen less"
     lead: ClassVar[str] = (
         "Actions are points of the unit ball; how often one is seen depends on its angle above"
-        " the equator. The information path always plays what gains most per observation, and its"
-        " growth is the effective dimension of the paper."
+        " the equator. The information path always plays the action with the largest gain per"
+        " observation, and its growth is the effective dimension of the paper."
     )
     controls: ClassVar[tuple[Control, ...]] = (
         Control(
@@ -78,7 +78,7 @@ class ThresholdView(View):
         return theory.information_path(self.model, regularization=ridge)
 
     def answers(self) -> list[str]:
-        """Return the effective dimension, the worst case and why each phase begins."""
+        """Return the effective dimension, the worst case and the reason for each switch."""
         path = self.path
         size, worst = path.effective_dimension, path.worst_case_dimension
         return [
@@ -184,7 +184,7 @@ class ThresholdView(View):
             "mark": {"type": "line", "strokeWidth": 2.5},
             "encoding": {
                 "x": x,
-                "y": parts.axis("value", "how much is known", log=True),
+                "y": parts.axis("value", "information", log=True),
                 "color": parts.colours("which", names),
                 "tooltip": parts.told(("time", "rounds"), ("value", "design")),
             },
@@ -206,8 +206,8 @@ class ThresholdView(View):
         return Picture(
             "design",
             "The information path, phase by phase",
-            "How much is known across the direction and along it; dashed where the path turns to"
-            " another region, whose number stands on top.",
+            "Information across the direction and along it; dashed where the path switches to"
+            " another region, whose number is on top.",
             parts.chart([rule, line, text]),
             rows,
         )
@@ -234,8 +234,8 @@ class ThresholdView(View):
         }
         return Picture(
             "potential",
-            "How much can be lost: J and J*",
-            "The potential that the path gathers, and the largest that any policy can.",
+            "The potentials J and J*",
+            "The potential of the path, and the largest of any policy.",
             parts.chart([line]),
             rows,
         )
@@ -320,7 +320,7 @@ regularization = {values["regularization"]:.10g}
 def _globe(layers: list[parts.Spec], rows: Rows) -> Picture:
     return Picture(
         "globe",
-        "Who is seen",
+        "Which actions are seen",
         "The ball: a disc for d = 2, a sphere from slightly above for d = 3, from the side for"
         " more. The direction of the censorship points up, and dark regions are seen often.",
         parts.chart(layers, height=260, width=260, autosize={"type": "pad"}),

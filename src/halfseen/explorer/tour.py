@@ -20,7 +20,7 @@ STEPS = (
         "means=0.6,0.5,0.4&observe=1,1,1&horizon=10000",
         "Everything is seen",
         "Three offers, every outcome comes back. Each arm weighs 1 in the effective dimension, and"
-        " writing 0 for what is missing changes nothing, for nothing is missing.",
+        " imputing 0 changes nothing, because nothing is missing.",
     ),
     Step(
         "arms",
@@ -33,22 +33,23 @@ STEPS = (
         "arms",
         "means=0.6,0.5,0.4&observe=0.1,1,1&horizon=10000",
         "A best arm that is rarely seen",
-        "The same with the best offer. UCB that skips what is missing loses less than before, and"
-        " UCB that reads it as 0 believes that the best offer is the worst.",
+        "The same with the best offer. UCB that skips missing rewards loses less than before, and"
+        " UCB that imputes 0 estimates the best offer to be the worst.",
     ),
     Step(
         "thresholds",
         "degrees=60&observe=1,0.75&dimension=3&regularization=1",
         "Actions instead of arms",
-        "Here what is seen depends on the direction of an action. The effective dimension of the"
-        " paper's path is 3.5, below d / p_min, which is 4, because region 0 stays worth playing."
-        " Drag p of region 1 down: from 0.375 on only region 1 is left, and the two agree.",
+        "Here the probability of being seen depends on the direction of an action. The effective"
+        " dimension of the paper's path is 3.5, below d / p_min, which is 4, because region 0"
+        " stays worth playing. Drag p of region 1 down: from 0.375 on only region 1 is left, and"
+        " the two agree.",
     ),
     Step(
         "missing-not-at-random",
         "means=0.6,0.5&successes=0.4,0.8&failures=0.6,0.5&horizon=10000",
         "When the reward decides what is seen",
-        "All of the above supposes that what is missing does not depend on the reward. Where it"
-        " does, the seen means mislead, and only bounds like these are left.",
+        "All of the above assumes that what is missing does not depend on the reward. Where it"
+        " does, the seen means mislead, and only bounds like these remain.",
     ),
 )

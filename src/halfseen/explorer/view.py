@@ -1,4 +1,4 @@
-"""What every page of the explorer is: settings, answers, charts, and code that gives the same."""
+"""A page of the explorer: settings, answers, charts, and equivalent code."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class View(ABC):
 
     @classmethod
     def read(cls, query: Mapping[str, str]) -> Self:
-        """Return the view that an address describes; InvalidInput where it cannot be."""
+        """Return the view that a URL describes; InvalidInput if it is not valid."""
         view = cls(read_all(cls.controls, query))
         view.check()
         return view
@@ -80,12 +80,12 @@ class View(ABC):
 
     @property
     def address(self) -> str:
-        """The query that leads back here."""
+        """The query string of this view."""
         return urlencode({c.name: c.write(self.values[c.name]) for c in self.controls}, safe=",")
 
     @abstractmethod
     def answers(self) -> list[str]:
-        """Return what the library says, in sentences."""
+        """Return the library's answers, in sentences."""
 
     @abstractmethod
     def pictures(self) -> list[Picture]:
@@ -97,14 +97,14 @@ class View(ABC):
 
     @abstractmethod
     def toml(self) -> str:
-        """Return a study of the same in TOML, the one that is played if one is."""
+        """Return the study as TOML, the one that is simulated if any."""
 
     def study(self) -> Study | None:
-        """Return what is played on the page, if anything."""
+        """Return the study simulated on the page, if any."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything the page shows but what is simulated."""
+        """Return everything the page shows except the simulation."""
         return {
             "view": self.name,
             "address": self.address,

@@ -125,8 +125,8 @@ def parts(decisions: Decisions) -> Iterator[Part]:
 def observation_rates(decisions: Decisions, observe: Mapping[str, float] | None) -> Vector:
     """Return the probability that each arm's reward is seen: as given, else its share of the log.
 
-    What is learned from seen rewards alone is learned with weights 1/p on top of inverse
-    propensities; without them an arm that is rarely seen looks worse than it is.
+    Learning from seen rewards alone needs weights 1/p on top of inverse propensities; without them
+    a rarely seen arm looks worse than it is.
     """
     counts = decisions.counts
     if observe is None:

@@ -37,11 +37,11 @@ def to_open_bandit(
         As in `halfseen.audit`; features become the context. Without a propensity, an arm's share
         of the log stands for it.
     seen_only
-        Leave out decisions whose reward is missing, and weight the others for it: right for inverse
+        Leave out decisions whose reward is missing, and weight the others for it: valid for inverse
         propensity weighting only, with or without self-normalization.
     weighted
-        Keep every decision and give the missing ones weight 0: right for all estimators, the
-        direct method and the doubly robust ones included.
+        Keep every decision and give the missing ones weight 0: valid for all estimators, including
+        the direct method and the doubly robust ones.
     observe
         With either: the probability that each arm's reward is seen, by its name, or a column of
         probabilities; left out, the share of its rewards that the log has.
@@ -56,7 +56,7 @@ def to_open_bandit(
 
     Notes
     -----
-    Seen rewards are no fair sample: arms that are seen more often make up more of them. With
+    Seen rewards are a biased sample: arms that are seen more often are overrepresented. With
     `seen_only`, ``pscore`` is therefore the propensity times p over the share of all decisions
     that was seen, so that the mean of reward times policy over ``pscore`` estimates the value over
     all decisions, seen or not. It may exceed 1. Estimators that also average over the contexts
@@ -67,8 +67,8 @@ def to_open_bandit(
     NaN. Contexts are those of all decisions. Fit the regression of rewards on the rows that are
     ``observed``.
 
-    Both are right if whether a reward is seen depends on nothing but the arm and, where `observe`
-    is a column of probabilities, what these depend on.
+    Both are valid if whether a reward is seen depends only on the arm and, where `observe` is a
+    column of probabilities, on what these depend on.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def write_vowpal_wabbit(
         As in `halfseen.audit`; features are shared by all arms. Without a propensity, an arm's
         share of the log stands for it.
     path
-        The file to write, in the order of the log; whole, or what was there before stays.
+        The file to write, in the order of the log; it is replaced atomically.
     format
         ``"dsjson"``, for ``--dsjson``, or ``"cb_adf"``, its text.
     observe
@@ -63,10 +63,10 @@ def write_vowpal_wabbit(
     in text it has no label, and Vowpal Wabbit learns nothing from either. In text the arm that was
     chosen carries the tag ``unseen_`` and its propensity then, which Vowpal Wabbit passes over.
 
-    What it learns from counts 1/p(arm) times as much, or arms that are rarely seen would look
-    worse than they are: dsjson says so as ``pdrop``, 1 - p; in text the probability is the
-    propensity times p, and the tag ``seen_`` keeps the propensity.
-    Letters that mean something else in text are written as ``%`` and their code.
+    Seen rewards are weighted by 1/p(arm), otherwise rarely seen arms would look worse than they
+    are: dsjson says so as ``pdrop``, 1 - p; in text the probability is the propensity times p, and
+    the tag ``seen_`` keeps the propensity. Letters that mean something else in text are written as
+    ``%`` and their code.
     """
     format = checks.one_of("format", format, FORMATS)
     decisions = open_decisions(log, action, reward, propensity, features)

@@ -1,1 +1,1 @@
-"""Numerics that numba can compile and that know no engine."""
+"""Numerical routines that numba can compile, independent of the engine."""

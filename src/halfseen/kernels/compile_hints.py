@@ -1,4 +1,4 @@
-"""How a function is to be compiled into the loops that call it.
+"""Decorators that control how functions are compiled into loops.
 
 A loop and every function it can reach become one module, which is optimized once as a whole. For
 each function the compiler decides by itself whether to inline it, unless it carries a marker:

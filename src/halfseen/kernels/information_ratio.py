@@ -1,4 +1,4 @@
-"""The two actions between which to randomise so that regret buys the most information."""
+"""The two actions between which to randomise to minimise the information ratio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plays of some actions would tell about which is best, from draws of the posterior."""
+"""Expected gaps and information gains of actions, from draws of the posterior."""
 
 from __future__ import annotations
 

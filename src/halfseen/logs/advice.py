@@ -65,15 +65,15 @@ class Advice:
             """Share of rewards seen."""
 
     def winner(self, level: float = 0.95, *, designed: bool | None = None) -> BestArm | None:
-        """Tell which arm is best, as far as the rewards seen show it; None without rewards.
+        """Return the best arm as far as the seen rewards show it; None without rewards.
 
         Parameters
         ----------
         level
             Confidence level at which the arm must be shown to be best.
         designed
-            Whether arms were drawn without looking at rewards and the log is looked at once; what
-            the audit was told if left out.
+            Whether arms were drawn independently of rewards and the log is inspected once; left
+            out, as in the audit.
         """
         told = self.designed if designed is None else designed
         skewness = None
@@ -111,7 +111,7 @@ class Advice:
 
     @property
     def upper_end(self) -> bool:
-        """Whether rewards outlast the log, so that what they cost is at most what is estimated."""
+        """Whether delays exceed the length of the log, so that the factor is an upper bound."""
         waited = self.maturity
         return waited is not None and not waited.stated and not waited.reached
 
@@ -150,14 +150,14 @@ class Advice:
 
     @cached_property
     def tipping(self) -> Tipping | None:
-        """How much missing rewards must differ until another arm may be best; None without any."""
+        """The smallest Gamma at which another arm may be best; None without missing rewards."""
         return None if self.rewards is None else tipping_gamma(self.rewards)
 
     def plan(self, traffic: float, **options: Any) -> Plan:
-        """Forecast how long a bandit needs with what this log says of means, noise and rates.
+        """Forecast how long a bandit needs with this log's means, noise and rates.
 
-        Every future has means and rates of its own, drawn from their posterior given the log. Arms
-        never seen are left out.
+        Every future has its own means and rates, drawn from their posterior given the log. Arms
+        never seen are excluded.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class Advice:
         return replace(found, left_out=self.never_seen)
 
     def outlook(self) -> Plan | None:
-        """Forecast, in decisions, how much longer learning takes on this log than with all seen.
+        """Forecast, in decisions, how much longer learning takes than with complete feedback.
 
         None where there is nothing to compare: fewer than two arms seen, nothing missing, more
         than 100 arms, or no rewards. Its "days" are blocks of 200 decisions.

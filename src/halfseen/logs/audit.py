@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(Advice, Tabular, ByValue):
-    """What a log says about its missing feedback.
+    """The audit of a log with missing feedback.
 
     Attributes
     ----------
@@ -67,23 +67,23 @@ class Audit(Advice, Tabular, ByValue):
     period
         The first and the last time of a decision; None without times.
     maturity
-        Which rewards are still on their way; None without times of feedback.
+        Pending rewards and delays; None without times of feedback.
     warnings
-        What would change the conclusions, the most serious first.
+        Findings that would change the conclusions, the most serious first.
     checks
-        Every check that was made: found, not found, or why it cannot be made.
+        Every check with its result: found, not found, or why it is not testable.
     notes
-        What is true but changes little, or cannot be decided.
+        Findings that change little, or cannot be decided.
     rewards
         The rewards seen, by arm and value; None if the log has none.
     direction
-        How feedback thins out along the features, if they were named.
+        How feedback becomes rarer along the features, if they were named.
     level
         Confidence level of every interval.
     designed
-        True if arms were drawn without looking at rewards and the log is looked at once.
+        True if arms were drawn independently of rewards and the log is inspected once.
     context_means
-        Means of arms if the context tells what the missing rewards are; None without contexts.
+        Means of arms if the context explains missing rewards; None without contexts.
     left_out
         Rows that ``where``, ``since``, ``until`` and ``drop_arms`` left out.
     asked
@@ -161,10 +161,10 @@ class Audit(Advice, Tabular, ByValue):
 
     @cached_property
     def rates(self) -> Table:
-        """One row per arm: counts, rate with exact and shrunken intervals, part in the whole.
+        """One row per arm: counts, rate with exact and shrunken intervals, contribution.
 
-        ``contributes`` is 1/p, the arm's part in the effective dimension, and ``worth of 1% more``
-        is how much of it goes away when 1 in 100 more of its rewards are seen, or all.
+        ``contributes`` is 1/p, the arm's contribution to the effective dimension, and ``worth of 1%
+        more`` is its decrease when 1 in 100 more of its rewards are seen, or all.
         """
         return rates_table(self)
 
@@ -175,7 +175,7 @@ class Audit(Advice, Tabular, ByValue):
 
     @property
     def voided(self) -> bool:
-        """Whether a warning voids every number: until it is mended, none means anything."""
+        """Whether a warning invalidates every number until its cause is fixed."""
         return any(warning.voids for warning in self.warnings)
 
     def summary(self) -> str:
@@ -206,7 +206,7 @@ class Audit(Advice, Tabular, ByValue):
             f" {percent(self.seen / self.rows)} seen, effective dimension {show(size.value)}"
             f" ({show(size.low)} to {show(size.high)})"
         )
-        return f"void until a warning is mended; {words}" if self.voided else words
+        return f"void until a warning is resolved; {words}" if self.voided else words
 
     def _details(self) -> list[str | Table]:
         grave = [f"Warning: {warning}" for warning in self.warnings if warning.voids]
@@ -268,7 +268,7 @@ class Audit(Advice, Tabular, ByValue):
         return audit_chart(self, what)
 
     def to_dict(self, most: int | None = MOST_ARMS) -> dict[str, Any]:
-        """Return everything as plain values; what is infinite or unknown becomes None.
+        """Return everything as plain values; infinite and unknown values become None.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class Audit(Advice, Tabular, ByValue):
 
 
 SHOWN = 40
-VOID = "Until this is mended, no number below means anything; each is marked void."
+VOID = "Until this is resolved, every number below is invalid and marked void."
 
 
 def audit(
@@ -335,30 +335,30 @@ def audit(
     context
         A group the decision belongs to.
     unit
-        What the decision is about; units with several rows were measured again.
+        The unit of the decision, such as a user; units with several rows were measured repeatedly.
     id
         A unique identifier of the decision; rows that share one are duplicates.
     features
-        Columns of numbers that describe the action: how feedback thins out along them is fitted.
+        Numeric columns that describe the action: the decrease of feedback along them is fitted.
         With them, the action need not be named.
     where
         An SQL condition on the log's columns; other rows are left out, and the audit says so.
     since, until
-        The first time that counts and the first that no longer does, as the log writes times.
+        The first time included and the first excluded, as the log writes times.
     drop_arms
         Arms to leave out.
     window
-        Count a reward as seen if it came back within so long, in days if times are dates, else in
+        Count a reward as seen if it came back within this time, in days if times are dates, else in
         their own unit. With ``feedback_time``, rates are then shares back within it; without,
         decisions younger than it are left out.
     now
-        Until when rewards were waited for, as the column of times writes it; left out, the last
-        moment in the log.
+        The time until which rewards could arrive, as the column of times writes it; left out, the
+        last time in the log.
     empty_means
-        The reward that an empty one stands for, such as 0 in a log that only keeps what happened.
+        The value of an empty reward, such as 0 in a log that records only successes.
     designed
-        Say that arms were drawn without looking at rewards and that the log is looked at once: the
-        best arm is then named sooner.
+        True if arms were drawn independently of rewards and the log is inspected once: the best arm
+        is then declared sooner.
     table
         The table of a database that has several.
     encoding, decimal

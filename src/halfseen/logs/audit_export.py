@@ -28,7 +28,7 @@ AUDIT_FILE = "audit.json"  # marks a folder as an audit's
 
 
 def audit_as_dict(found: Audit, most: int | None) -> dict[str, Any]:
-    """Return everything JSON can hold; at most so many arms, those that cost most."""
+    """Return everything as JSON values; at most `most` arms, the costliest."""
     whole, rest = found.effective_dimension, found.dimension_of_seen
     chosen = None if most is None else found.costliest(most)
     content = {
@@ -191,7 +191,7 @@ def snake_keys(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON can hold: None for what is infinite or not a number."""
+    """Return a value for JSON: None for infinities and NaN."""
     if type(value) is float:
         return value if math.isfinite(value) else None
     if type(value) in (int, str):

@@ -1,4 +1,4 @@
-"""Which arm is best, as far as a log shows it, and how many more decisions it would take."""
+"""The best arm as far as a log shows it, and how many more decisions would settle it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ FURTHEST = 1e4  # a log this many times longer counts as never
 STEPS = 300
 RHO = 10.0
 CLOSEST = 2000  # arms that are compared with the leader individually
-RARE = 1000  # rewards of an arm that would hold the rare ones which decide its mean
-ENOUGH = 10  # rewards of an arm that show how much they vary
+RARE = 1000  # rewards of an arm likely to include the rare values that dominate its mean
+ENOUGH = 10  # fewest rewards of an arm to estimate its variance
 BETA_RHO = 2.0 / math.pi  # rho at which the normal mixture matches Jeffreys' beta prior
-DOUBTS = {  # kinds of warning that put in doubt that what was seen tells which arm is best
+DOUBTS = {  # kinds of warning that cast doubt on the best arm
     "hidden-differ": "rewards that were not observed differ from those that were, so another arm"
     " may be best if all count",
     "late-differ": "late rewards differ from early ones, so another arm may be best once all have"
-    " come; here a reward that is still on its way counts as missing",
+    " come; here a pending reward counts as missing",
     "units-tied": "rewards go with how often their unit is seen, so another arm may be best if"
     " unseen rewards count too",
     "zeros-follow": "some 0 may stand for no answer, and more of them for one arm than for another",
@@ -53,21 +53,21 @@ class BestArm(Shown):
     shown
         True if the leader is shown to be best at `level`.
     designed
-        True if the arms were drawn without looking at rewards and the log is looked at once; else
-        what is shown holds however arms were chosen and however often one looks.
+        True if the arms were drawn independently of rewards and the log is inspected once; else the
+        result holds however arms were chosen and however often the log is inspected.
     level
         Confidence level of what is shown.
     open
-        Arms that cannot be told from the leader yet, the closest first.
+        Arms that cannot be distinguished from the leader yet, the closest first.
     probability
         Probability that the leader is best, with means shrunken towards each other.
     more
-        Decisions like these after which the leader is told from the closest other arm: 10%, 50%
-        and 90% of what may happen; infinite for never.
+        Further decisions after which the leader is distinguished from the closest other arm: 10%,
+        50% and 90% quantiles; infinite for never.
     arms
         How many arms were compared: those seen.
     doubts
-        Why the best of what was seen may not be the best, from the warnings of the log.
+        Why the best arm by seen rewards may not be the best, from the warnings of the log.
     """
 
     leaders: tuple[str, ...]
@@ -144,12 +144,12 @@ class BestArm(Shown):
         """Return the same with the doubts that warnings of the log raise."""
         if self.arms == 1:
             return self
-        doubts = ["a warning voids the numbers of this log"] * any(w.voids for w in warnings)
+        doubts = ["a warning invalidates the numbers of this log"] * any(w.voids for w in warnings)
         written = {
             arm for w in warnings if w.kind == "one-value" for arm in w.facts.get("arms", ())
         }
         doubts += [
-            f"this does not hold if only what happened is written for {_quoted(name)}: see the"
+            f"this does not hold if only successes are recorded for {_quoted(name)}: see the"
             " warning"
             for name in self.leaders
             if name in written
@@ -175,7 +175,7 @@ def best_arm(
     level
         Confidence level at which the leader must be shown to be best.
     designed
-        True if the arms were drawn without looking at rewards and the log is looked at once. Then
+        True if the arms were drawn independently of rewards and the log is inspected once. Then
         pairwise two-sided t tests at :math:`(1-\text{level})/(K-1)` decide, which have more power.
     skewness
         Skewness of the rewards of arms by name, which the t tests allow for; an arm that is not
@@ -234,7 +234,7 @@ def best_arm(
 
 
 def _told_anytime(arms: Counts, level: float, of: int) -> Any:
-    """Return which arms are told from the first one, itself among them.
+    """Return which arms are distinguished from the first one, itself among them.
 
     They are the closest of `of` arms, and what is asked of each is what all of these ask.
     """
@@ -255,7 +255,7 @@ def _told_anytime(arms: Counts, level: float, of: int) -> Any:
 
 
 def _with_enough(told: NDArray[np.bool_], arms: Counts) -> NDArray[np.bool_]:
-    """Return which arms are told from the first one by enough rewards of both."""
+    """Return which arms are distinguished from the first one by enough rewards of both."""
     told = told & (np.minimum(arms.seen, arms.seen[0]) >= ENOUGH)
     told[0] = True
     return told

@@ -23,7 +23,7 @@ CENTURY = (946_684_800.0, 4_102_444_800.0)  # 2000 to 2100 in seconds since 1970
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a log by what they mean.
+    """The columns of a log by their role.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Columns:
     features: tuple[str, ...] = ()
 
     def check(self, log: Log) -> None:
-        """Refuse columns the log does not have, and a log that cannot tell what was seen."""
+        """Refuse columns the log does not have, and a log without rewards or `observed`."""
         for name in self.features:
             log.column("features", name)
         for field, name in vars(self).items():

@@ -108,7 +108,9 @@ class Comparison(Shown):
         if not self.changes:
             words.append("Nothing changed beyond chance.")
         if self.new is None:
-            words.append("The earlier audit does not list all arms, so new ones cannot be told.")
+            words.append(
+                "The earlier audit does not list all arms, so new ones cannot be identified."
+            )
         if self.same:
             words.append("Every arm has the same counts and mean: these seem to be the same rows.")
         return tuple(words)
@@ -117,17 +119,17 @@ class Comparison(Shown):
         first, last = (moment_in_words(end, self.dated) for end in ends)
         start = after(ends[1], self.dated)
         return (
-            f"Both audits have decisions from {first} to {last}: if they are the same ones, what is"
-            f" said of chance here is wrong. Then audit the new part ({option('since', start)})."
+            f"Both audits have decisions from {first} to {last}: if they are the same ones, these"
+            f" probabilities are wrong. Then audit the new part ({option('since', start)})."
         )
 
     @property
     def how(self) -> str:
-        """How it was found out, and what it assumes."""
+        """The method and its assumptions."""
         return (
-            f"{self.tested:,} rates and factors were compared; if nothing changed, one is named"
-            f" here with a probability of at most {percent(self.level)}. Both audits must be of"
-            f" different rows: of a log that grows, audit the new part ({option('since')})."
+            f"{self.tested:,} rates and factors were compared; if nothing changed, one is listed"
+            f" here with a probability of at most {percent(self.level)}. Both audits must use"
+            f" different rows: for a growing log, audit the new part ({option('since')})."
         )
 
     def __str__(self) -> str:
@@ -267,7 +269,7 @@ def _check_options(now: dict[str, Any] | None, before: Any) -> None:
         if name in before and before[name] != value:
             raise InvalidInput(
                 "compare",
-                "must be an audit asked with the same options, else their change looks like one of"
+                "must be an audit with the same options, otherwise their change looks like one of"
                 " the log",
                 f"{name} {_shown(before[name])} then and {_shown(value)} now",
                 "Audit both logs the same way.",

@@ -25,7 +25,7 @@ VAGUE = 0.5  # standard error, as a share of the range of rewards, of a proxy th
 
 @dataclass(frozen=True)
 class ContextMeans:
-    """Means of arms if the context tells what the missing rewards are.
+    """Means of arms if the context explains missing rewards.
 
     Attributes
     ----------
@@ -84,9 +84,9 @@ class ContextMeans:
         if usable:
             one, other = max(usable, key=lambda pair: abs(pair[1].mean - pair[0].seen_mean))
             said.append(
-                "If being seen depends on the reward itself and the context only tells of the"
+                "If being seen depends on the reward itself and the context is a proxy of the"
                 f" reward, the mean of {one.arm} is {_interval(other)}{_more(len(usable) - 1)}."
-                " The log cannot tell the two apart."
+                " The log cannot distinguish the two."
             )
         refused = [
             one.arm

@@ -163,7 +163,7 @@ def read_decisions(log: Log, columns: Columns, rows: RowFilter = EVERY_ROW) -> D
     Returns
     -------
     Decisions
-        The counts, and SQL for whoever wants to ask the log more.
+        The counts, and SQL for further queries of the log.
 
     Examples
     --------
@@ -280,13 +280,13 @@ def _with_ends(counts: Counts, log: Log, sql: str, ends: tuple[float, float]) ->
 
 
 def _zeros_matter(bins: Bins, ends: tuple[float, float] | None) -> bool:
-    """Say whether there can be zeros, on days enough to look at."""
+    """Return whether there can be zeros, on enough days for a test."""
     enough = not bins.days or bins.days >= LEAST_DAYS
     return enough and (ends is None or ends[0] <= 0.0 <= ends[1])
 
 
 def _hint(log: Log, column: str, *, times: bool) -> str:
-    """Return what to do about cells that cannot be read."""
+    """Return the fix for cells that cannot be read."""
     cell = f"trim(CAST({identifier(column)} AS VARCHAR))"
     if times:
         unread = f"{cell} <> '' AND TRY_CAST({cell} AS TIMESTAMP) IS NULL"
@@ -301,7 +301,7 @@ def _hint(log: Log, column: str, *, times: bool) -> str:
 
 
 def _peek(log: Log, sql: str, ends: tuple[float, float] | None) -> tuple[bool, bool]:
-    """Judge by the log's head how to count: by arm and time at once, and rewards in cells.
+    """Decide from the first rows how to count: by arm and time at once, and rewards in cells.
 
     The former is no more work than by arm if arms are few. The latter gives means and variances as
     well, and is needed for the bounds of long logs whose rewards are not just 0 and 1.

@@ -105,7 +105,7 @@ def _attached(
             " WHERE database_name = 'halfseen_source'"
             " AND schema_name NOT IN ('information_schema', 'pg_catalog') ORDER BY ALL"
         ).fetchall()
-        # A view of the database must not read files of whoever opens it.
+        # A view of the database must not read the user's files.
         connection.execute("SET enable_external_access = false")
         if kind != "sqlite":  # as_text sets an option of its reader
             connection.execute("SET lock_configuration = true")

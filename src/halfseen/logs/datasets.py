@@ -1,4 +1,4 @@
-"""Logs with missing feedback: a made-up one, and real ones from an installed package."""
+"""Logs with missing feedback: a synthetic one, and real ones from an installed package."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Dataset(Shown):
 
 
 def load_demo() -> Dataset:
-    """Return a made-up log: which offers were sent by e-mail, and which sales became known, when.
+    """Return a synthetic log: which offers were sent by e-mail, and which sales became known, when.
 
     2,400 decisions of sixty days, made by a seeded generator, so that it is the same everywhere.
     Whether ``trial`` was sold becomes known least often.
@@ -92,7 +92,7 @@ def load_demo() -> Dataset:
     return Dataset(
         pd.DataFrame(rows, columns=["sent", "offer", "sold", "known"]),
         {"action": "offer", "reward": "sold", "time": "sent", "feedback_time": "known"},
-        f"A made-up log of {DEMO_ROWS:,} offers sent by e-mail in {DEMO_DAYS} days: whether each"
+        f"A synthetic log of {DEMO_ROWS:,} offers sent by e-mail in {DEMO_DAYS} days: whether each"
         " was sold, where that became known.",
         "Made by a seeded generator.",
         "The licence of halfseen",

@@ -1,4 +1,4 @@
-"""The loop of a learner whose rewards come late: it plays one future of a log.
+"""The loop of a learner with delayed rewards: it plays one future of a log.
 
 The names ``index`` and ``learn`` are filled in with a policy's own by `halfseen.engine.specialise`.
 The n-th reward of an arm and its delay are the same for every waiting time.

@@ -37,7 +37,7 @@ class Dimension(Shown, ByValue):
     arms
         How many there are: what the value would be if everything were seen.
     level
-        How often the interval holds the truth.
+        Confidence level of the interval.
     """
 
     value: float
@@ -52,7 +52,7 @@ class Dimension(Shown, ByValue):
 
     @property
     def factor(self) -> float:
-        """How many times the rounds that would do if everything were seen."""
+        """Ratio of the rounds needed to those with complete feedback."""
         return self.value / self.arms
 
     @property

@@ -1,4 +1,4 @@
-"""A falling staircase along a direction, and what follows from it."""
+"""A falling staircase along a direction, and its consequences."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class DirectionFit(Tabular, ByValue):
     Attributes
     ----------
     direction
-        A unit vector u; feedback thins out as features point along it.
+        A unit vector u, along which feedback becomes rarer.
     thresholds
         Values of <x, u> at which the probability steps down.
     rates
@@ -56,7 +56,7 @@ class DirectionFit(Tabular, ByValue):
     rows, seen
         Rows, and rewards seen, in each region.
     curve
-        The best falling curve of any shape along u.
+        The isotonic regression along u.
     criterion
         BIC of 1, 2, ... regions; the smallest decides.
     misfit
@@ -67,7 +67,7 @@ class DirectionFit(Tabular, ByValue):
     intervals
         Intervals from resampling, if asked for.
     drawn_from
-        The rows it was fitted to are drawn at random from that many; None if it was all.
+        Number of rows it was sampled from; None if all were used.
     names
         Names of the features.
     standardized
@@ -76,7 +76,7 @@ class DirectionFit(Tabular, ByValue):
     condition
         The condition number of the standardised features.
     collinear
-        Features that nearly determine each other, so that their weights cannot be told apart.
+        Nearly collinear features, whose weights cannot be separated.
     """
 
     _frame = "regions"
@@ -180,7 +180,7 @@ class DirectionFit(Tabular, ByValue):
 
     @property
     def findings(self) -> list[str]:
-        """What a reader should know about the fit, in sentences."""
+        """Findings about the fit, in sentences."""
         chance = f"(chance of deviations this large: {self.misfit:.2g})"
         words = []
         if len(self.rates) == 1:
@@ -188,14 +188,14 @@ class DirectionFit(Tabular, ByValue):
             if self.misfit < UNLIKELY:
                 words.append(f"It does depend on them in another way {chance}.")
         elif self.misfit < UNLIKELY:
-            words.append(f"What is seen does not just fall along one direction {chance}.")
+            words.append(f"The share seen does not depend on one direction only {chance}.")
         else:
-            words.append(f"Nothing says that more than this direction matters {chance}.")
+            words.append(f"There is no evidence that more than this direction matters {chance}.")
         if self.collinear and len(self.rates) > 1:
             words.append(
-                f"{listed(self.collinear)} nearly determine each other (condition number"
-                f" {self.condition:,.0f}): their weights cannot be told apart, what they say"
-                " together can."
+                f"{listed(self.collinear)} are nearly collinear (condition number"
+                f" {self.condition:,.0f}): only their joint effect is determined, not their"
+                " weights."
             )
         if self.drawn_from is not None:
             words.append(

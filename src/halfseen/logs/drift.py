@@ -21,7 +21,7 @@ FOLLOWED = 12  # arms whose rates are followed individually
 LEAST_INFORMATION, LEAST_IN_ALL = 2.0, 10.0  # least information in a bin, and in a log
 LEVEL = 1e-3  # probability of a false change anywhere in the log
 MOST_CHANGES = 8
-BLOCKS_OF_A_DAY = (12, 6)  # by which hours are told apart, if there are rows enough
+BLOCKS_OF_A_DAY = (12, 6)  # hours of a block of the day, if there are enough rows
 LEAST_DAYS, PER_STRATUM = 4, 50.0  # that a log must have for that, and rows of an arm in a block
 FINE = 5000  # strata beyond which their rates are rounded to draw a chart
 Whole = NDArray[np.int64]
@@ -240,7 +240,7 @@ def levels_at_fixed_mix(strata: Strata, groups: int) -> Vector:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Course(Shown, ByValue):
-    """The rate over time at a fixed mix of arms and weekdays, and its stretches of constant rate.
+    """The rate over time at a fixed mix of arms and weekdays, and its segments of constant rate.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ class Course(Shown, ByValue):
     levels
         The rate of each stretch, at the mix of the whole log.
     wobble
-        How much the rate differs from slice to slice by nothing but chance.
+        Random variation of the rate from slice to slice.
     p
         The p-value of the first change; None if there are too few rows to test for one.
     """
@@ -308,7 +308,7 @@ def follow_rates(
         strata, filled = strata_of(cube, bins, chosen)
         if len(filled):
             name = None if arm is None else counts.names[arm]
-            # what all arms have in common shows best in all of them
+            # a common change is most visible in all arms together
             common = courses[0].wobble if courses else Wobble()
             test = _Test(design, common, 1 + len(arms))
             courses.append(_course(name, strata, bins.starts[filled], test))
@@ -318,7 +318,8 @@ def follow_rates(
 def strata_of(cube: Binned, bins: Bins, chosen: Any = slice(None)) -> tuple[Strata, Whole]:
     """Return counts by arm, weekday or hour, and filled bin, and which bins those are.
 
-    Weekdays are told apart in logs of two weeks and more whose bins are shorter than a week, hours
+    Weekdays are separate strata in logs of two weeks and more whose bins are shorter than a week,
+    hours
     of the day in shorter logs whose arms have rows enough.
     """
     arm, place = cube.arm[chosen], cube.place[chosen]

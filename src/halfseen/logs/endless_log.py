@@ -1,4 +1,4 @@
-"""What a log without end would show of arms that pay 0 or 1, some seen more often than others."""
+"""The population limit of a log with rewards of 0 or 1, missing not at random."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS = 10**12  # decisions for each arm, so that no sampling error is left
 def endless_rewards(
     means: Sequence[float], successes: Sequence[float], failures: Sequence[float]
 ) -> SeenRewards:
-    """Return the rewards that a log without end shows.
+    """Return the rewards of an infinitely long log.
 
     Parameters
     ----------

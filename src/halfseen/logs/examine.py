@@ -22,7 +22,7 @@ from halfseen.logs.warnings.find import look
 
 AT_ONCE = (
     "Every time of feedback is that of its decision. A column that says when a row was written"
-    " looks like this, so it is not used: nothing tells whether recent rewards are on their way."
+    " looks like this, so it is not used: whether recent rewards are pending is not known."
 )
 
 
@@ -41,7 +41,7 @@ def examine(
     Parameters
     ----------
     log
-        The log as its reader wants it counted.
+        The log with the options applied.
     columns
         Which column means what.
     chosen

@@ -47,18 +47,19 @@ class Threshold:
     limit: float
 
     def crossed(self, found: Audit, compared: Comparison | None) -> str | None:
-        """Return what is wrong, or None, also where only an upper end of the factor is known."""
+        """Return the violation, or None, also where only an upper bound of the factor is known."""
         return None if self._open(found) else self._said(found, compared)
 
     def left_open(self, found: Audit) -> str | None:
-        """Return what cannot be told as only an upper end of the factor is known, or None."""
+        """Return what an upper bound of the factor leaves undetermined, or None."""
         said = self._said(found, None) if self._open(found) else None
         if said is None:
             return None
         most = show(found.headline_dimension.factor)
         return (
-            f"factor is at most {most}, as rewards outlast the log: whether it is {self.sign}"
-            f" {show(self.limit)} cannot be told, so it does not count. Use factor_high to fail on"
+            f"factor is at most {most}, as delays exceed the length of the log: whether it is"
+            f" {self.sign}"
+            f" {show(self.limit)} is undetermined, so it does not count. Use factor_high to fail on"
             " what is possible, factor_low on what is certain."
         )
 
@@ -74,7 +75,7 @@ class Threshold:
             return None
         shown = show(value) if math.isfinite(value) else "infinite"
         if found.upper_end and self.measure in ("factor", "factor_high"):
-            shown = f"at most {shown} (rewards outlast the log)"
+            shown = f"at most {shown} (delays exceed the length of the log)"
         return f"{self.measure} is {shown}, and must not be {self.sign} {show(self.limit)}."
 
 
@@ -122,7 +123,7 @@ def crossed_by(
     audits: dict[str, Audit],
     compared: Mapping[str, Comparison] | None = None,
 ) -> tuple[list[str], list[str]]:
-    """Return what is wrong with each audit, and what cannot be told, after its name."""
+    """Return the violations of each audit, and what is undetermined, after its name."""
     wrong, untold = [], []
     for name, found in audits.items():
         start = f"{name}: " if name else ""

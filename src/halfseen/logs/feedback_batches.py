@@ -1,4 +1,4 @@
-"""Rewards posted together, such as once a month: their delays say nothing about what comes."""
+"""Rewards posted in batches, such as once a month: their delays do not predict pending rewards."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ CROWD, SPREAD = 20, 10  # rewards, and moments of decision, to each moment of fe
 
 
 def batches_in_words(decisions: Decisions) -> str | None:
-    """Return that rewards came with the next of a few batches, in sentences; None if they did not.
+    """Describe batches if rewards came with the next of a few of them; None otherwise.
 
     A reward's delay is then the time to that batch: a decision older than the last batch whose
     reward has not come waits for nothing, though Kaplan and Meier's estimate would take it for
-    late. Where rewards skip batches, some may still be on their way, and delays are used.
+    late. Where rewards skip batches, some may still be pending, and delays are used.
     """
     ask, rows, bins = decisions.log.query, decisions.sql, decisions.bins
     if bins is None or not bins.last > bins.first:

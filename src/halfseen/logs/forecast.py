@@ -1,4 +1,4 @@
-"""What is expected of a learner in one world, over simulated futures."""
+"""The forecast for a learner in one world, over simulated futures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DRAWN = 50  # points of a plotted curve
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forecast(Shown, ByValue):
-    """What is expected in one world.
+    """The forecast for one world.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Forecast(Shown, ByValue):
     regret
         Reward lost over the whole plan, one number per future.
     bound
-        What that loss cannot exceed on average; None where nothing is proved or means are drawn.
+        Bound on the expected regret; None where none is proved or means are drawn.
     curve
         Reward lost per day: the day, and quantiles 10%, 50% and 90% over futures.
     """

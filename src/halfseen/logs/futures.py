@@ -1,4 +1,4 @@
-"""Simulated futures, each a bandit problem of its own, followed day by day."""
+"""Simulated futures, each a separate bandit problem, followed day by day."""
 
 from __future__ import annotations
 

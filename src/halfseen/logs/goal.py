@@ -1,4 +1,4 @@
-"""When a bandit counts as having found the best arm, in calendar days."""
+"""The criterion for having found the best arm, in days."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def compare_imputations(
     means
         Mean reward of each arm.
     observe
-        Probability that each arm's reward is seen; the last two ways are told it.
+        Probability that each arm's reward is seen; the last two ways use it.
     noise
         Standard deviation of the rewards, one number or one per arm; 1 if left out.
     reward

@@ -1,4 +1,4 @@
-"""The rows that enter tests: old enough to have come back, and seen if they did by that age."""
+"""The rows that enter tests: old enough, and seen if their reward came back by that age."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ def count_over_time(decisions: Decisions, maturity: Maturity | None) -> Binned |
 
 
 def complete(maturity: Maturity) -> bool:
-    """Return whether mature rows are old enough for all but a hundredth of what comes."""
+    """Return whether mature rows are old enough for 99% of the rewards that ever come."""
     return maturity.settled >= maturity.waited_for(COMPLETE)
 
 
 def wait_until_complete(decisions: Decisions, maturity: Maturity | None) -> Maturity | None:
-    """Return the delays with a mature age at which all but a hundredth has come.
+    """Return the delays with a mature age at which 99% of the rewards have come.
 
     Where too few rows are that old, it is the age that enough of them have.
     """

@@ -1,4 +1,4 @@
-"""How often each arm's reward comes back in the end, though recent decisions are still waiting."""
+"""How often each arm's reward eventually comes back, corrected for pending decisions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHUNK = 2_000_000  # cells processed at once
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Maturity(Shown, ByValue):
-    """Which rewards are still on their way, and how many come back within a window.
+    """Pending rewards, and rates of rewards within a window.
 
     Times are in seconds if the log has dates, else in its own unit.
 
@@ -113,14 +113,14 @@ class Maturity(Shown, ByValue):
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What is still on its way, in sentences."""
+        """The pending rewards, in sentences."""
         wait, pending = self.duration(self.window), float(self.pending.sum())
         said = []
         if self.unseen and pending >= 0.5:
             never = "" if self.reached else f" within {wait}"
             coming = min(round(pending), self.unseen)
             said.append(
-                f"Of {self.unseen:,} rewards not seen, about {coming:,} are still on their way and"
+                f"Of {self.unseen:,} rewards not seen, about {coming:,} are pending and"
                 f" {self.unseen - coming:,} will not come{never}."
             )
         elif self.unseen:
@@ -129,13 +129,13 @@ class Maturity(Shown, ByValue):
                 " is old enough."
             )
         half = self.duration(self.waited_for(0.5))
-        rate = f"Half of what comes back within {wait} is back within {half}"
+        rate = f"Half of the rewards that come back within {wait} are back within {half}"
         if self.reached:
             said.append(f"{rate}; next to nothing comes later.")
         else:
             said.append(
                 f"{rate}. Some comes later still, perhaps {100 * self.later:.2g} points more, so"
-                " rates here are lower ends and what they cost is an upper end."
+                " rates here are lower bounds and the factor is an upper bound."
             )
         law, ends = self.pooled.share, self.cells.ends
         short = np.interp(self.windows, ends, law) < (1.0 - REACHED) * self.share
@@ -146,7 +146,7 @@ class Maturity(Shown, ByValue):
                 f" low: {listed(young)}."
             )
         if self.cut_short:
-            said.append(f"No decision is older than {wait}: a longer window cannot be looked at.")
+            said.append(f"No decision is older than {wait}: a longer window cannot be estimated.")
         if self.backwards:
             said.append(
                 f"{self.backwards:,} rewards came before their decision: counted as back at once."
@@ -160,7 +160,7 @@ class Maturity(Shown, ByValue):
 
     @property
     def warnings(self) -> tuple[LogWarning, ...]:
-        """What rows without a time do to the rates, if they are more than a few."""
+        """The effect of rows without a time on the rates, if there are more than a few."""
         back, waiting = float(self.cells.back.sum()), float(self.cells.waiting.sum())
         left_out, seen = self.untimed + self.undated, back + self.undated
         rows = seen + self.unseen
@@ -175,7 +175,11 @@ class Maturity(Shown, ByValue):
                 f" was seen, no time of feedback: {self.undated:,} seen and {self.untimed:,} not.",
                 "They are left out of every rate. Of the rows that are left"
                 f" {percent(kept)} were seen, of all rows {percent(whole)}"
-                + (": no rate and no factor here speaks for this log." if biased else "."),
+                + (
+                    ": the rates and the factor here are not representative of this log."
+                    if biased
+                    else "."
+                ),
                 f"Fill in the times, or audit without {option('feedback_time')}.",
                 {"seen": self.undated, "not_seen": self.untimed, "rows": int(rows)},
                 voids=biased,
@@ -184,7 +188,7 @@ class Maturity(Shown, ByValue):
 
     @property
     def assumption(self) -> str:
-        """What the rates within a window rest on."""
+        """The assumptions of the rates within a window."""
         said = (
             "Rates within a window assume that, within an arm, rate and delays do not change over"
             " time and delay does not depend on the reward."
@@ -193,7 +197,7 @@ class Maturity(Shown, ByValue):
             return said
         return (
             f"{said} Means are those of the rewards already back: where rewards rise or fall over"
-            " time, they speak more of early decisions than of late ones."
+            " time, they represent early decisions more than late ones."
         )
 
     def duration(self, length: float) -> str:

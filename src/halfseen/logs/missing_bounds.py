@@ -1,4 +1,4 @@
-r"""What the mean of every arm can be if missing rewards differ from the ones seen.
+r"""Bounds on the mean of every arm if missing rewards differ from the ones seen.
 
 Two models. *Worst case* (Manski): a missing reward can be anything in the range of rewards. *Gamma
 model*: the odds of being seen differ at most Gamma-fold between any two rewards. Then the law of
@@ -61,7 +61,7 @@ class MeanBounds(Tabular, ByValue):
 
     @property
     def safe(self) -> str:
-        """The arm whose smallest possible mean is largest."""
+        """The maximin arm, whose smallest possible mean is largest."""
         return self.names[int(np.argmax(self.low))]
 
     @cached_property
@@ -76,7 +76,7 @@ class MeanBounds(Tabular, ByValue):
 
     @property
     def least_regret(self) -> str:
-        """The arm that can be worse than another by the least."""
+        """The minimax-regret arm."""
         return self.names[int(np.argmin(self.regrets))]
 
     @property
@@ -85,7 +85,7 @@ class MeanBounds(Tabular, ByValue):
         return float(self.regrets.min())
 
     def safe_shown(self, level: float = 0.95) -> bool:
-        """Return whether sampling error leaves no doubt which arm is `safe`.
+        """Return whether `safe` is established beyond sampling error.
 
         Parameters
         ----------

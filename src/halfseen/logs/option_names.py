@@ -41,7 +41,7 @@ _form: ContextVar[Form] = ContextVar("form", default=in_python)
 
 
 def option(name: str, value: Any = None) -> str:
-    """Write an option, with a value if one is given, as whoever asked would.
+    """Write an option, with a value if one is given, in the form of the caller's interface.
 
     Parameters
     ----------

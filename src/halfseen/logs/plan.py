@@ -1,4 +1,4 @@
-"""How long until the best arm is found, with the feedback there is and with all of it."""
+"""How long until the best arm is found, with the actual feedback and with complete feedback."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ LAWS = {"gaussian": "normal rewards", "bernoulli": "rewards of 0 or 1"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Tabular, ByValue):
-    """A forecast with the feedback there is, next to one with all of it.
+    """A forecast with the actual feedback, next to one with complete feedback.
 
     Attributes
     ----------
     goal
-        What is waited for.
+        The goal.
     traffic, length
         Decisions per day, and days.
     yours, everything
@@ -49,7 +49,7 @@ class Plan(Tabular, ByValue):
     reward
         The law of the rewards simulated.
     drawn
-        True if every future has means and rates of its own, drawn from the posterior given a log.
+        True if every future has its own means and rates, drawn from the posterior given a log.
     left_out
         Arms of the log that were never seen.
     in_blocks
@@ -109,7 +109,7 @@ class Plan(Tabular, ByValue):
         if latest < self.length - self.goal.days:
             by = f"by day {latest:,}, the latest that {self.length:,} days can show"
         if math.isinf(early):
-            return f"fewer than 1 in 10 futures get there {by}; too little can be told in that time"
+            return f"fewer than 1 in 10 futures get there {by}; the plan is too short to say more"
         first = f"1 in 10 futures get there by day {early:,.0f}"
         if math.isfinite(half):
             first = f"half of the futures get there by day {half:,.0f}, 1 in 10 by day {early:,.0f}"
@@ -163,17 +163,17 @@ class Plan(Tabular, ByValue):
 
     @property
     def premises(self) -> str:
-        """The goal, and what the forecast rests on."""
+        """The goal, and the assumptions of the forecast."""
         count = len(self.yours.days)
         own = (
-            ", each with means and rates of its own, drawn from what the log leaves open"
+            ", each with its own means and rates, drawn from their posterior given the log"
             if self.drawn
             else ""
         )
         cut = count < FUTURES and FUTURES * self.traffic * self.length > ROUNDS
         fewer = f" (fewer than {FUTURES}, as the plan is long)" if cut else ""
         words = (
-            f"The goal is {self.goal}. Simulated: a learner that starts from nothing,"
+            f"The goal is {self.goal}. Simulated: a learner that starts without data,"
             f" {self.traffic:,.6g} decisions a day, {LAWS[self.reward]}, {count} futures{fewer}"
             f"{own}."
         )
@@ -196,7 +196,7 @@ class Plan(Tabular, ByValue):
 
     @property
     def surprise(self) -> str:
-        """A sentence where less feedback loses less, or it cannot be told; else empty.
+        """A sentence if less feedback has less regret, or if that is undetermined; else empty.
 
         The difference is judged future by future, as both worlds of one have the same means.
         """
@@ -208,12 +208,12 @@ class Plan(Tabular, ByValue):
             return ""
         if mean >= -SURE * error:
             return (
-                f"In {len(more):,} futures, what is lost cannot be told apart between the two"
+                f"In {len(more):,} futures, regret does not differ significantly between the two"
                 f" worlds (a difference of {with_error(mean, error)}, with its standard error). "
             )
         return (
-            "With less feedback less is lost here: a best arm that is rarely seen stays"
-            " interesting for longer. It is luck; where another arm is best, the same rates cost. "
+            "With less feedback regret is lower here: a best arm that is rarely seen is explored"
+            " for longer. This is luck; if another arm is best, the same rates increase regret. "
         )
 
 

@@ -30,7 +30,8 @@ def spreads(counts: Counts, few: int = FEW) -> Vector:
     counts
         What the log says about each arm.
     few
-        From how many rewards on an arm's own spread is believed: rare large ones may be missing.
+        Number of rewards from which an arm's own spread is used: with fewer, rare large ones may be
+        absent.
     """
     if counts.binary:
         share = (counts.mean * counts.seen + 0.5) / (counts.seen + 1.0)

@@ -1,4 +1,4 @@
-r"""Means of arms where being seen depends on the reward itself, told by a proxy of it.
+r"""Means of arms where being seen depends on the reward itself, identified by a proxy.
 
 O is independent of an always-seen group M given arm and reward; the reward has k values, M at
 least k. The odds of being missing :math:`o_r` solve :math:`A o = b` with
@@ -32,11 +32,11 @@ class ProxyMean:
     odds
         The odds of being missing, per value of the reward.
     identified
-        Whether A has full column rank: the proxy tells the values of the reward apart.
+        Whether A has full column rank: the proxy distinguishes the values of the reward.
     possible
         Whether no odds are negative.
     condition
-        The condition number of A, its columns scaled to one: large if the proxy says little.
+        The condition number of A, its columns scaled to one: large if the proxy is weak.
     p_value
         Of the test that one set of odds explains every group; None without more groups than
         values of the reward.

@@ -1,4 +1,4 @@
-"""What queries of logs have in common: names in SQL, numbers of answers, errors in sentences."""
+"""Shared parts of log queries: SQL identifiers, numeric results, error messages."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def explained(name: str, on_server: bool = False) -> Iterator[None]:
 
 
 def too_large(name: str) -> InvalidInput:
-    """Return the refusal of rewards that no mean or variance can be taken of."""
+    """Return the error for rewards too large for a mean or variance."""
     return InvalidInput(
         "log",
         "must hold rewards that can be squared and added up",

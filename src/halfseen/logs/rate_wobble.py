@@ -1,4 +1,4 @@
-"""Rates that differ from slice to slice of time by nothing but chance, as those of batches do."""
+"""Random variation of rates between slices of time (overdispersion), as between batches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEWEST = 5  # slices that show whether they wobble
 
 
 class Wobble(NamedTuple):
-    """How much the rates of slices of time differ beyond what counts explain.
+    """Overdispersion of the rates of slices of time.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Wobble(NamedTuple):
 
 
 def find_wobble(score: Vector, variance: Vector, design: float = 1.0) -> Wobble:
-    r"""Return how much neighbouring slices differ beyond what counts explain.
+    r"""Estimate the overdispersion from differences of neighbouring slices.
 
     The squared differences of neighbours, each over :math:`V_b^{-1} + V_{b+1}^{-1} + 2\tau^2`, must
     have the mean that those of a normal law have, the largest fifth of them apart: that is where

@@ -25,7 +25,7 @@ class RatePrior(Shown):
     mean
         The rate of a typical arm.
     worth
-        How many rows of its own an arm needs before they count as much as the other arms do.
+        Prior sample size: the number of rows at which an arm's own data weigh as much as the prior.
     arms
         How many arms it was fitted to; None if it is known.
     """

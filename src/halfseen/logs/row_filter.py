@@ -119,7 +119,7 @@ def filter_rows(log: Log, columns: Columns, rows: RowFilter) -> tuple[Log, LeftO
 
 
 def condition_sql(log: Log, where: Any) -> str:
-    """Return a condition of the user as SQL that can do nothing but look at a row.
+    """Return a user's condition as SQL, restricted to expressions of a single row.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def _written(value: Any) -> str:
 
 
 def _asked(log: Log, sql: str, where: str | None) -> dict[str, Any]:
-    """Ask with the user's condition in the question; what is wrong with it is said so."""
+    """Run a query with the user's condition; errors name what is wrong with it."""
     import duckdb
 
     if where is None:
@@ -244,7 +244,7 @@ def _asked(log: Log, sql: str, where: str | None) -> dict[str, Any]:
 
 
 def _compared(log: Log, where: str) -> str:
-    """Say how what is no condition becomes one, with a value it has."""
+    """Suggest a comparison for an expression that is not a condition."""
     asked = f"SELECT met FROM (SELECT (\n{where}\n) AS met FROM {log.relation})"
     first = log.connection.execute(f"{asked} WHERE met IS NOT NULL LIMIT 1").fetchone()
     value = 1 if first is None else first[0]

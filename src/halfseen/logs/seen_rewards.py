@@ -30,7 +30,7 @@ class SeenRewards(Shown, ByValue):
         How many arms are missing here because a log of real-valued rewards has very many.
     rows, seen
         Decisions and rewards seen, per arm; with times of feedback, so many decisions that
-        ``seen / rows`` is the rate within the window: rewards on their way are not missing.
+        ``seen / rows`` is the rate within the window: pending rewards are not missing.
     starts
         The first cell of each arm.
     values, counts

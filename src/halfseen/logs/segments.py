@@ -216,7 +216,7 @@ def audit_by(
 
 
 def unused(name: str, taken: Collection[str]) -> str:
-    """Return a name in so many more brackets that no value has it.
+    """Return a name with enough brackets to differ from all values.
 
     >>> unused("(none)", ["a"]), unused("(none)", ["(none)"])
     ('(none)', '((none))')

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 ASSUMPTION = (
     "All of it assumes that, given the arm, whether a reward is seen does not depend on its value."
-    " Where it does, these numbers are false."
+    " Where it does, these numbers are invalid."
 )
 OTHER_QUESTION = (
     "That is more than the worst case says, which is about the reward lost and not about how soon"
     " most decisions are right."
 )
 LUCK = (
-    "That missing feedback does not slow it down here is luck: an arm that is rarely seen is tried"
-    " for longer, and it happens to be the best one."
+    "That missing feedback does not slow it down here is luck: a rarely seen arm is explored for"
+    " longer, and it happens to be the best one."
 )
-FEW = 10  # decisions that say too little
+FEW = 10  # fewest decisions for an estimate
 NAMED = 40  # characters of an arm's name in a sentence
 
 
@@ -46,7 +46,7 @@ def answers(found: Audit) -> list[str]:
     if found.rows < FEW:
         return [
             first,
-            f"{_decisions(found.rows)} too few to tell what missing feedback costs.",
+            f"{_decisions(found.rows)} too few to estimate what missing feedback costs.",
         ]
     if found.complete:
         asked = any(
@@ -78,10 +78,10 @@ def _cost(found: Audit) -> list[str]:
     unseen = set(found.never_seen)
     late = tuple(name for name in found.without_rate if name not in unseen)
     never = " ".join(
-        ([f"Nothing was ever seen of {_few(found.never_seen)}."] if found.never_seen else [])
+        ([f"No reward was ever seen of {_few(found.never_seen)}."] if found.never_seen else [])
         + ([_nothing_within(found, f" of {_few(late)}")] if late else [])
     )
-    never += " No number here speaks of that." if never else ""
+    never += " The numbers here leave that out." if never else ""
     if never and whole.factor == 1.0:
         return [f"Of the arms that were seen nothing is missing. {never}"]
     some = " of the arms that were seen" if never else ""
@@ -143,7 +143,7 @@ def forecast_in_words(found: Audit, forecast: Plan) -> str:
 
 
 def beyond_worst_case(found: Audit, forecast: Plan) -> bool:
-    """Return whether a forecast says more times as long than the worst case, which can be.
+    """Return whether a forecast has a larger factor than the worst case, which is possible.
 
     The one counts decisions until most are right, the other bounds the reward lost.
     """
@@ -152,7 +152,7 @@ def beyond_worst_case(found: Audit, forecast: Plan) -> bool:
 
 
 def outlook_in_words(found: Audit, forecast: Plan) -> str:
-    """Say how long learning takes on this log, in decisions."""
+    """State how long learning takes on this log, in decisions."""
     words = _outlook(forecast)
     return f"{words} {OTHER_QUESTION}" if beyond_worst_case(found, forecast) else words
 
@@ -161,10 +161,10 @@ def _outlook(forecast: Plan) -> str:
     most = f"{forecast.traffic * forecast.length:,.0f}"
     mine, whole = forecast.yours.quantile(0.5), forecast.everything.quantile(0.5)
     start = (
-        "A learner that starts from nothing gets 9 of 10 decisions right, and keeps"
-        " that up as long again,"
+        "A learner that starts without data gets 9 of 10 decisions right, and keeps that up as long"
+        " again,"
     )
-    drawn = f"{len(forecast.yours.days)} futures drawn from what the log leaves open"
+    drawn = f"{len(forecast.yours.days)} futures drawn from the posterior given the log"
     if math.isinf(mine):
         reached, full = 1.0 - forecast.yours.never, 1.0 - forecast.everything.never
         return (
@@ -187,9 +187,9 @@ def _outlook(forecast: Plan) -> str:
 
 
 def best_in_words(found: Audit) -> list[str]:
-    """Say who is best as far as the log shows it, and what missing rewards could change.
+    """State the best arm as far as the log shows it, and how missing rewards could change that.
 
-    Nothing is said if a warning voids the numbers.
+    Nothing is stated if a warning invalidates the numbers.
     """
     if found.voided or found.best is None or found.best.arms < 2:
         return []
@@ -197,7 +197,7 @@ def best_in_words(found: Audit) -> list[str]:
 
 
 def missing_in_words(found: Audit) -> list[str]:
-    """Say what it takes until another arm may be best, and which arm is safest meanwhile."""
+    """State at which Gamma another arm may be best, and which arm is safest."""
     rewards, tipping = found.rewards, found.tipping
     if rewards is None or tipping is None or len(rewards) < 2 or found.complete:
         return []
@@ -231,7 +231,7 @@ def missing_in_words(found: Audit) -> list[str]:
         )
         return [
             *said,
-            "If the odds of being seen differ at most twofold, which arm is safest cannot be told"
+            "If the odds of being seen differ at most twofold, the safest arm is not determined"
             f" yet{risk}.",
         ]
     place = bounds.names.index(bounds.safe)
@@ -246,11 +246,11 @@ def missing_in_words(found: Audit) -> list[str]:
         return [*said, f"{second}; another arm is better by at most {ends.regret:.3g}."]
     return [
         *said,
-        f"{second}; least is risked with {shortened(ends.least_regret)}, than which no arm is"
-        f" better by more than {ends.regret:.3g}.",
+        f"{second}; {shortened(ends.least_regret)} risks least: no arm is better by more than"
+        f" {ends.regret:.3g}.",
     ]
 
 
 def shortened(name: str) -> str:
-    """Write an arm's name in quotes, not longer than a sentence bears."""
+    """Write an arm's name in quotes, shortened."""
     return f"“{brief(name, NAMED)}”"

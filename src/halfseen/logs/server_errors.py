@@ -1,4 +1,4 @@
-"""What a database server's errors mean, in words of our own: theirs may repeat the password."""
+"""Explanations of a database server's errors, whose own text may contain the password."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REASONS = {  # the first pattern that matches the message decides
 
 
 def server_reason(message: str, scheme: str = "postgresql") -> str:
-    """Return why a server could not be read, without a word of its message.
+    """Return why a server could not be read, without quoting its message.
 
     >>> server_reason('invalid percent-encoded token: "hunter2%"').partition(";")[0]
     'the address is not one'
@@ -32,7 +32,7 @@ def server_reason(message: str, scheme: str = "postgresql") -> str:
 
 
 def without_password(name: str) -> str:
-    """Return a name without what may be a password, in case an address was mistyped.
+    """Return a name without a possible password, in case an address was mistyped.
 
     >>> without_password("postgresql:/bob:hunter2@host/base"), without_password("logs/a.csv")
     ('postgresql:…@host/base', 'logs/a.csv')

@@ -25,8 +25,8 @@ def settled_rows(
     decisions
         A log; unchanged if it has no column of times of feedback, or nothing came back.
     window
-        How long rewards are waited for, in days or the log's own unit; left out, until 99% of what
-        comes back is back, or less if too few decisions are that old.
+        The window, in days or the log's own unit; left out, until 99% of the rewards that ever come
+        are back, or less if too few decisions are that old.
     now
         The moment up to which the log was followed; left out, the last one in it.
 

@@ -1,4 +1,4 @@
-"""What the skewness of rewards adds to the error of their mean."""
+"""Correction of intervals of means for skewness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log of decisions wherever it is kept; DuckDB aggregates it in place."""
+"""A log of decisions from any source, aggregated in place by DuckDB."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Log:
     plain
         SQL for the same table with every column as text, where types are only a guess.
     on_server
-        Whether a server is asked, whose messages may hold a password.
+        Whether it is on a server, whose messages may contain a password.
     decimal
         What separates the decimals of a number that is written as text.
     scales
@@ -63,7 +63,7 @@ class Log:
     repeated: tuple[str, ...] = ()
 
     def column(self, field: str, name: Any) -> str:
-        """Return the name of a column that is there, or say which one is near."""
+        """Return the name of an existing column, or suggest a similar one."""
         if name in self.repeated:
             fix = "Rename one of them."
             raise InvalidInput(field, "must be the name of one column, not of several", name, fix)

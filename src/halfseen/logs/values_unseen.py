@@ -1,4 +1,4 @@
-r"""What the spread of an arm's seen rewards does not tell: values that chance may have left out.
+r"""Correction of standard errors for values that by chance were not observed.
 
 The error of a mean of equal rewards is 0, whatever their number. With four rewards of either
 extreme of the log more, about the square of the normal quantile of 95%, an interval around 0 of n
@@ -30,7 +30,7 @@ def enough_rewards(rewards: SeenRewards) -> NDArray[np.bool_]:
 
 
 def with_values_unseen(rewards: SeenRewards) -> SeenRewards | None:
-    r"""Return rewards as they may be where chance left a value out; None where it need not.
+    r"""Return rewards with pseudo-counts for values absent by chance; None if not needed.
 
     Of two values seen k and n - k times, shares :math:`(k + 4) / (n + 8)` and the rest. The same
     for an arm of which all rewards are equal, with the least and the largest reward of the log;

@@ -1,4 +1,4 @@
-"""Whether short waits see other rewards than long ones, so that none can be called best."""
+"""Whether short waits see different rewards than long ones, so that no wait can be recommended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REVERSED = 3.0  # standard errors at which a mean, or the order of two arms, cou
 
 
 def objection(decisions: Decisions, maturity: Maturity, waits: Vector, scale: float) -> str:
-    """Return why no wait can be advised: short waits see other rewards than long ones."""
+    """Return why no wait can be recommended: short waits see different rewards than long ones."""
     for warning in maturity.warnings:
         if warning.voids:
             return f"{warning} Until then which wait is best cannot be said."

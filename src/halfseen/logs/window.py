@@ -1,4 +1,4 @@
-"""How long to wait for feedback: waiting longer sees more, and may learn later."""
+"""How long to wait for feedback: a longer wait sees more rewards, but may delay learning."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 LEARNS = ("on-arrival", "when-settled")
 FUTURES = 60
-FEW = 30  # rewards that say too little
+FEW = 30  # fewest rewards for a recommendation
 ROUNDS = 50_000  # decisions per future at most; longer logs are thinned
 
 
@@ -64,7 +64,7 @@ class Window(Tabular, ByValue):
     thinned
         One in so many decisions was simulated.
     objection
-        Why no wait can be called best; empty otherwise.
+        Why no wait can be recommended; empty otherwise.
     """
 
     learns: str
@@ -105,7 +105,7 @@ class Window(Tabular, ByValue):
 
     @property
     def advice(self) -> str:
-        """How long to wait, in a sentence, or why that cannot be said."""
+        """How long to wait, in a sentence, or why no wait is recommended."""
         if self.best is None:
             return self.objection
         waits = self.waits[list(self.as_good)]
@@ -211,7 +211,7 @@ def feedback_window(
     `UCB` plays as many decisions as the log has, at its rate. Before the first rewards are
     learned it plays one arm alone, then the next, in an order drawn for each future. Delays
     follow each arm's Kaplan-Meier law, means are drawn from their posterior, and the
-    n-th reward of an arm and its delay are the same for every wait. First it is tested whether
+    n-th reward of an arm and its delay are the same for every wait. A test checks first whether
     late rewards differ from early ones, or the best arm among old decisions changes with the
     wait: then short waits see other rewards than long ones and nothing can be advised.
     """
@@ -259,7 +259,7 @@ def feedback_window(
 
 
 def _too_little(decisions: Decisions) -> str:
-    """Return why a log cannot tell anything about waits, empty if it may."""
+    """Return why a log has too little data on waits, empty if it has enough."""
     seen = decisions.counts.seen
     if len(seen) < 2:
         return (

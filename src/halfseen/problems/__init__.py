@@ -1,4 +1,4 @@
-"""The rewards: what can be played and what it pays."""
+"""Problems: actions and their rewards."""
 
 from halfseen.problems.action_sets import (
     FiniteActions,

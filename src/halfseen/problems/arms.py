@@ -21,7 +21,7 @@ from halfseen.problems.setting import Setting
 
 MOST_ARMS = 10_000_000  # the counter of a draw has 24 bits for the arm
 LARGEST = 1e100  # larger rewards overflow when squared or summed
-ROUNDING = 1e-12  # what rewards may leave [0, 1] by
+ROUNDING = 1e-12  # tolerance for rewards outside [0, 1]
 LARGEST_FIX = "Measure the rewards in a larger unit."
 
 
@@ -160,7 +160,7 @@ class ArmedBandit(Problem):
         return f"{text}; {offered}." if offered else f"{text}."
 
     def setting(self, horizon: int) -> Setting:
-        """Return what a policy is told before the first round."""
+        """Return the setting passed to a policy before the first round."""
         bound = float(np.max(np.abs(self.means)))
         low, high = self.limits
         return Setting(

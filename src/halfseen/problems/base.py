@@ -1,4 +1,4 @@
-"""The contracts of problems and action sets: what can be played and what it pays."""
+"""The contracts of problems and action sets."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from halfseen.problems.action_arrays import NORMALIZE, check_block, checked_acti
 
 
 class Problem(ShownAsCall, ComparedByField, ABC):
-    """What is played: a bandit, or parameters that make one.
+    """A bandit, or parameters from which one is built.
 
-    A problem of your own is a frozen dataclass that implements :meth:`bandit`. It is played, stored
+    Your own problem is a frozen dataclass that implements :meth:`bandit`. It is simulated, stored
     and reported like the bandit it returns, and a spec holds its own parameters.
 
     Attributes
@@ -59,7 +59,7 @@ class Problem(ShownAsCall, ComparedByField, ABC):
         """Return the `ArmedBandit`, `LinearBandit` or `GeneralizedLinearBandit` that is played."""
 
     def decisive(self) -> Any:
-        """Return what decides the problem's part in the numbers: its fields and its code."""
+        """Return what determines the problem's effect on the numbers: its fields and its code."""
         return self, self.bandit().decisive()
 
 
@@ -85,7 +85,7 @@ class ActionSet(ShownAsCall, ComparedByField, ABC):
 class ArmActions(ActionSet):
     """Which arms may be played in each round.
 
-    A set of your own is a frozen dataclass that implements :meth:`subsets`.
+    Your own set is a frozen dataclass that implements :meth:`subsets`.
 
     Examples
     --------
@@ -153,9 +153,9 @@ class DrawKernels(NamedTuple):
 class LinearActions(ActionSet):
     """Which vectors may be played in each round.
 
-    A set of your own is a frozen dataclass with `count`, `dimension` and one of three things:
-    `fixed`, the same actions in every round; `given`, a sequence of sets; or :meth:`offer`, which
-    makes the actions of a round from a random generator before a replication is played.
+    Your own set is a frozen dataclass with `count`, `dimension` and one of three things: `fixed`,
+    the same actions in every round; `given`, a sequence of sets; or :meth:`offer`, which makes the
+    actions of a round from a random generator before a replication is played.
 
     Examples
     --------
@@ -265,7 +265,7 @@ class LinearActions(ActionSet):
         return [self.count, self.dimension]
 
     def decisive(self) -> dict[str, Any]:
-        """Return what decides the numbers besides the fields."""
+        """Return what determines the numbers besides the fields."""
         return {} if type(self).__module__.startswith("halfseen.") else {"code": self}
 
     def in_words(self) -> str:

@@ -22,9 +22,9 @@ LONGEST = 2**48  # rounds of a study, at most
 class DelayLaw(ComparedByField, ABC):
     r"""How many whole rounds pass before a reward arrives.
 
-    A reward of round s with delay D is in hand when round t is chosen if
-    :math:`s + D \le t - 1`; with D = 0 it is known before the next choice. A law of your own is a
-    frozen dataclass that implements :meth:`arrived_by`.
+    A reward of round s with delay D has arrived before round t if :math:`s + D \le t - 1`; with D =
+    0 it is known before the next choice. Your own law is a frozen dataclass that implements
+    :meth:`arrived_by`.
 
     Attributes
     ----------

@@ -44,9 +44,9 @@ class GeneralizedLinearBandit(LinearBandit):
     theta
         The vector the policy does not know.
     noise
-        The scale of rewards around their mean that policies are told: the standard deviation of
-        normal rewards. Left out, 1 for those, 1/2 for rewards 0 or 1, and the square root of
-        the largest mean for counts, which have no sub-Gaussian scale.
+        The scale of rewards around their mean, as passed to policies: the standard deviation of
+        normal rewards. Left out, 1 for those, 1/2 for rewards 0 or 1, and the square root of the
+        largest mean for counts, which have no sub-Gaussian scale.
     link
         The curve and the law of the rewards: ``"logistic"`` or ``"probit"`` (rewards 0 or 1),
         ``"poisson"`` (counts, with mean exp<a, theta>), ``"identity"`` (normal rewards), or a

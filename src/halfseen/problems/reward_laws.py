@@ -161,7 +161,7 @@ class Rademacher(RewardLaw):
 @register
 @dataclass(frozen=True)
 class Poisson(RewardLaw):
-    """Counts; policies are told the largest standard deviation, the root of the largest mean."""
+    """Counts; policies are given the largest standard deviation."""
 
     kind: ClassVar[str] = "poisson"
     draw = staticmethod(draw_count)
@@ -180,7 +180,7 @@ class Poisson(RewardLaw):
         checks.vector("ArmedBandit.means", means, at_least=0.0, at_most=1e15, fix=fix)
 
     def scale(self, means: Vector, noise: Vector) -> Vector:
-        """Return the largest standard deviation: each arm's own would give its mean away."""
+        """Return the largest standard deviation: each arm's own would reveal its mean."""
         return np.full(len(means), math.sqrt(means.max()))
 
     def in_words(self) -> str:
@@ -191,7 +191,7 @@ class Poisson(RewardLaw):
 @register
 @dataclass(frozen=True)
 class Exponential(RewardLaw):
-    """Exponential rewards, such as times; policies are told the largest standard deviation."""
+    """Exponential rewards, such as times; policies are given the largest standard deviation."""
 
     kind: ClassVar[str] = "exponential"
     draw = staticmethod(draw_time)
@@ -201,7 +201,7 @@ class Exponential(RewardLaw):
 
     @staticmethod
     def possible(reward: float) -> bool:
-        """Return whether a reward is above 0: one of 0 would rule out every other mean for ever."""
+        """Return whether a reward is above 0: the divergence from a mean of 0 is infinite."""
         return reward > 0.0
 
     def check(self, means: Sequence[float]) -> None:
@@ -223,7 +223,7 @@ class Exponential(RewardLaw):
 class StudentT(RewardLaw):
     r"""The mean plus the noise times a Student t variate: rewards with heavy tails.
 
-    Moments exist up to the order of the degrees of freedom, not at it. Policies are told the
+    Moments exist up to the order of the degrees of freedom, not at it. Policies are given the
     standard deviation, :math:`\sigma\sqrt{\nu/(\nu-2)}`, or the noise :math:`\sigma` itself where
     the variance is infinite.
 

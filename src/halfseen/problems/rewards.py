@@ -37,7 +37,7 @@ class RewardLaw(ShownAsCall, ComparedByField, ABC):
     """How the rewards of an arm are distributed around its mean.
 
     A law is a frozen dataclass of parameters, if it has any, with one kernel, `draw`: a plain
-    function of numbers and arrays that allocates nothing and knows no ``self``.
+    function of numbers and arrays, without allocations and without ``self``.
 
     Attributes
     ----------
@@ -102,10 +102,10 @@ class RewardLaw(ShownAsCall, ComparedByField, ABC):
         return True
 
     def scale(self, means: Vector, noise: Vector) -> Vector:
-        """Return the scale of each arm's noise, as policies are told; by default the noise given.
+        """Return the scale of each arm's noise, as passed to policies; by default the noise given.
 
-        It is the standard deviation, or a bound on it, where there is one. It must not give the
-        means away.
+        It is the standard deviation, or a bound on it, where there is one. It must not reveal the
+        means.
         """
         return noise
 
@@ -160,7 +160,7 @@ def law_named(field: str, value: Any) -> RewardLaw:
 
 
 def usual_noise(law: RewardLaw, bound: float) -> float:
-    """Return the scale that policies are told where no noise is given and no mean exceeds `bound`.
+    """Return the default scale for policies, where no mean exceeds `bound`.
 
     Examples
     --------

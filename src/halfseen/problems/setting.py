@@ -1,4 +1,4 @@
-"""What a policy is told before the first round."""
+"""The information available to a policy before the first round."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from halfseen.problems.delay_contract import DelayLaw
 
 @dataclass(frozen=True, eq=False)
 class Setting(ByValue):
-    """What a policy may know in advance: bounds on noise and means, never the means themselves.
+    """Prior information of a policy: bounds on noise and means, never the means themselves.
 
     Attributes
     ----------

@@ -34,15 +34,15 @@ from halfseen.studies.storage import write_text
 from halfseen.tables import Table
 from halfseen.tables import table as plain_table
 
-TITLE = "What the paper on censorship claims, and what holds"
+TITLE = "The paper’s claims about censorship, and which of them hold"
 NOTE = (
     f"Every interval covers the truth with probability {LEVEL:.2%}: Student’s over replications, by"
     " Clopper and Pearson for frequencies. A claim is refuted when a measurement contradicts it"
-    " beyond its interval; for a limit, also beyond what is left of it at the sizes run. Shown is"
-    " the instance that comes nearest to a contradiction, or goes furthest beyond. Measured for it:"
+    " beyond its interval; for a limit, also beyond the tolerance for finite sizes. Shown is the"
+    " instance closest to a contradiction, or furthest beyond it. Measured for it:"
     " the same for the corrected statement, which may be about another quantity. Tightest: the"
-    " largest share of the bound that a measurement reaches, the lower end of its interval; the"
-    f" instance was searched for where it says so. Below {FAR:g} the bound is far from tight."
+    " largest share of the bound that a measurement reaches, the lower end of its interval; marked"
+    f" where the instance was searched for. Below {FAR:g} the bound is far from tight."
 )
 DASHED = "Dashed: what is claimed. Lines: what was computed, or measured with its interval."
 CHARTS = f"In the charts, d{DASHED[1:]}"
@@ -267,7 +267,7 @@ def _rows(curve: Curve, panel: str) -> Rows:
 def _label(curve: Curve, line: Line) -> tuple[int, str]:
     """Return the point and the side at which a line's label has most room.
 
-    A name stands above or below its line, to the side on which the line bends away from it.
+    A label is above or below its line, on the side towards which the line bends away.
     """
     across = np.log(line.x) if curve.log_across else np.asarray(line.x, dtype=float)
     where = (across - across[0]) / (across[-1] - across[0])

@@ -1,4 +1,4 @@
-"""One request from its first byte to its answer, the same for every operation of the API."""
+"""Handling of a request from its first byte to its answer, shared by all operations of the API."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
 class Reply(NamedTuple):
-    """The answer to a call; a file is sent and then deleted."""
+    """The response to a request; a file is sent and then deleted."""
 
     status: int
     body: bytes
@@ -51,13 +51,13 @@ class Reply(NamedTuple):
 
 
 def json_reply(content: Any, status: int = 200) -> Reply:
-    """Return an answer in JSON; what is infinite or not a number becomes null."""
+    """Return a JSON response; infinities and NaN become null."""
     return Reply(status, json.dumps(plain(content), allow_nan=False).encode())
 
 
 @dataclass(slots=True)
 class Call:
-    """A request that was let in.
+    """An authorised request.
 
     Attributes
     ----------
@@ -96,21 +96,21 @@ class Operation:
     method, path
         Where it is; `{loop}` and `{id}` stand for names.
     kind
-        What it is called in logs, metrics and the OpenAPI document.
+        Its name in logs, metrics and the OpenAPI document.
     handler
-        What answers it.
+        Its handler.
     role
-        The least role a key must have; None if no key is needed.
+        The lowest role that is allowed; None if no key is needed.
     summary
         What it does, in a few words.
     limit
-        The most bytes of a body.
+        The largest size of a body in bytes.
     request
         The name of the schema of its body, if it has one.
     responses
         The name of the schema of the body for each status of success; None for no JSON.
     refusals
-        The statuses with which it may refuse, besides those of every operation.
+        Its error statuses, besides those of every operation.
     parameters
         Parameters after the question mark, as OpenAPI has them.
     tag
@@ -132,18 +132,18 @@ class Operation:
 
 
 class Api:
-    """What every request passes: keys, limits, the log of requests and the metrics.
+    """The checks and records shared by all requests: keys, limits, request log and metrics.
 
     Parameters
     ----------
     service
         The service.
     keys
-        Its keys; None to ask for none.
+        Its keys; None if none are required.
     log
-        Where requests are noted.
+        The request log.
     metrics
-        Where they are counted.
+        The request metrics.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Api:
         self.keys = keys
         self.log = log
         self.metrics = metrics
-        self.stopping = False  # streams end when the process is told to stop
+        self.stopping = False  # set when the process is told to stop, so that streams end
 
     async def answer(
         self,
@@ -164,7 +164,7 @@ class Api:
         decision: str = "",
         query: Mapping[str, str] | None = None,
     ) -> Reply:
-        """Answer one request, whatever happens."""
+        """Answer one request; every error becomes a response."""
         began = perf_counter()
         call = Call(self.service, loop, decision, query or {})
         try:
@@ -182,7 +182,7 @@ class Api:
     async def _let_in(
         self, operation: Operation, headers: list[tuple[bytes, bytes]], call: Call
     ) -> None:
-        """Take over the headers that matter; refuse other sites, and keys not sufficient."""
+        """Read the relevant headers; refuse cross-site requests and insufficient keys."""
         if self.keys is None:
             refuse_foreign(operation.method, headers)
         token = None
@@ -251,7 +251,7 @@ async def _part(receive: Receive) -> MutableMapping[str, Any]:
     message = await receive()
     if message["type"] == "http.disconnect":
         raise Malformed(
-            "The connection ended before the whole body had come.", fix="Send it again."
+            "The connection ended before the whole body was received.", fix="Send it again."
         )
     return message
 
@@ -265,7 +265,7 @@ def _idempotency(value: bytes) -> str:
     text = value.decode("latin-1").strip()
     if len(text) >= 2 and text[0] == text[-1] == '"':
         text = text[1:-1]
-    longest = LONGEST_ID - 5  # a decision of many is named by it and its number
+    longest = LONGEST_ID - 5  # leaves room for the number of a decision in a list
     if not 1 <= len(text) <= longest or not text.isprintable():
         requirement = f"must be a printable text of 1 to {longest} characters"
         raise invalid("Idempotency-Key", requirement, text, "Use a UUID.")

@@ -1,4 +1,4 @@
-"""Keys of the service: made once, stored as hashes, with a role each."""
+"""API keys of the service: shown once, stored as hashes, each with a role."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 from halfseen import checks
 from halfseen.errors import InvalidInput
 
-ROLES = ("decide", "report", "admin")  # each may do what those before it may
+ROLES = ("decide", "report", "admin")  # each includes those before it
 RANK = {role: rank for rank, role in enumerate(ROLES)}
 PATTERN = re.compile(r"hs_([a-z0-9]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
 STALE = 1.0  # seconds after which the keys are read again
-AGAIN = 0.1  # seconds after which they are read again for a key that is not known
+AGAIN = 0.1  # seconds after which they are read again for an unknown key
 LONGEST_NAME = 128
 
 
 class ApiKey(NamedTuple):
-    """What is stored of a key: never its secret.
+    """The stored part of a key: never its secret.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ def new_key(name: str, role: str, at: int) -> tuple[ApiKey, str]:
 
 
 def digest_of(secret: str) -> str:
-    """Return what is stored of a secret; it is random with 256 bits, so one round suffices."""
+    """Return the hash of a secret; it has 256 random bits, so one round suffices."""
     return sha256(secret.encode()).hexdigest()
 
 
 def matches(key: ApiKey, text: str) -> bool:
-    """Return whether a text is this key, in a time that does not depend on how nearly."""
+    """Return whether a text is this key, in constant time."""
     found = PATTERN.fullmatch(text)
     secret = found[2] if found else ""
     return hmac.compare_digest(key.digest, digest_of(secret)) and found is not None
@@ -100,7 +100,7 @@ class KeyRing:
         return monotonic() - self._read >= STALE
 
     async def find_again(self, text: str) -> ApiKey | None:
-        """Return the key that a text is, which may have been issued just now."""
+        """Return the key with this text, which may have been issued just now."""
         if monotonic() - self._read >= AGAIN:
             await self.refresh()
         return self.find(text)
@@ -111,7 +111,7 @@ class KeyRing:
         return all(key.revoked is not None for key in self._keys.values())
 
     def find(self, text: str) -> ApiKey | None:
-        """Return the key that a text is; None if it is not valid."""
+        """Return the key with this text; None if it is not valid."""
         found = PATTERN.fullmatch(text)
         key = self._keys.get(found[1]) if found else None
         if key is None or key.revoked is not None or not matches(key, text):

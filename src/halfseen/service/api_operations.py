@@ -13,7 +13,7 @@ from halfseen.service.refusals import StorageUnavailable
 from halfseen.service.request_bodies import BATCH_BYTES
 from halfseen.service.service_metrics import MEDIA_TYPE as METRICS
 
-WRITING = (404, 409, 422, 429, 503)  # refusals of what is written to a log
+WRITING = (404, 409, 422, 429, 503)  # error statuses of operations that write to a log
 IN_LOOP: dict[str, Any] = {
     "name": "loop",
     "in": "query",
@@ -56,7 +56,7 @@ def _decisions() -> list[Operation]:
             "/v1/decisions/{id}/activate",
             "activate",
             decision_calls.activate,
-            summary="Say that what was held is shown now.",
+            summary="Report that a held decision is now shown.",
             request="Activate",
             responses={200: "Noted"},
             **noted,
@@ -66,7 +66,7 @@ def _decisions() -> list[Operation]:
             "/v1/decisions/{id}/served",
             "served",
             decision_calls.served,
-            summary="Say that something else was shown.",
+            summary="Report that something else was shown.",
             request="Served",
             responses={200: "Noted"},
             **noted,
@@ -87,7 +87,7 @@ def _decisions() -> list[Operation]:
             "batch",
             decision_calls.batch,
             "decide",
-            "Up to 1,000 of the above at once, answered one by one.",
+            "Up to 1,000 of the above in one request, each with its own status.",
             limit=BATCH_BYTES,
             request="Batch",
             responses={200: "BatchAnswer"},
@@ -99,7 +99,7 @@ def _decisions() -> list[Operation]:
             "forget",
             loop_calls.forget,
             "admin",
-            "Erase a decision and what came of it.",
+            "Erase a decision and its outcome.",
             responses={200: "Forgotten"},
             refusals=WRITING,
             parameters=(IN_LOOP,),
@@ -139,7 +139,7 @@ def _loops() -> list[Operation]:
             "loop",
             loop_calls.read_loop,
             "report",
-            "What a loop is and what it knows.",
+            "Settings and status of a loop.",
             responses={200: "Loop"},
             **read,
         ),
@@ -219,7 +219,7 @@ def _bridge(prefix: str, kind: str) -> list[Operation]:
             f"{base}/events/{{id}}/activate",
             f"{kind}activate_event",
             personalizer_calls.activate,
-            summary="Say that an event is shown.",
+            summary="Report that an event is shown.",
             responses={204: None},
             **common,
         ),
@@ -227,7 +227,7 @@ def _bridge(prefix: str, kind: str) -> list[Operation]:
 
 
 def _about_itself(api: Api, known: list[Operation], address: str) -> list[Operation]:
-    """Return what the service tells of itself."""
+    """Return the operations about the service itself."""
     keys = api.keys is not None
 
     async def health(_: Call) -> Reply:
@@ -240,7 +240,7 @@ def _about_itself(api: Api, known: list[Operation], address: str) -> list[Operat
             )
         names = sorted(call.service.aside)
         aside = {
-            "aside": [f"Loop {name} is put aside: its log cannot be folded." for name in names]
+            "aside": [f"Loop {name} is put aside: its log cannot be replayed." for name in names]
         }
         return json_reply({"status": "ready"} | (aside if names else {}))
 
@@ -298,7 +298,7 @@ def _about_itself(api: Api, known: list[Operation], address: str) -> list[Operat
             "openapi",
             openapi,
             None,
-            "This API for machines.",
+            "This API as an OpenAPI document.",
             responses={200: "Document"},
             **own,
         ),

@@ -1,4 +1,4 @@
-"""The page of the API: made on the server, without scripts and without a network."""
+"""The API page: rendered on the server, without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -161,6 +161,6 @@ def _table(rows: Any) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return a text as HTML, with what stands in backticks as code."""
+    """Return a text as HTML, with backticks as code."""
     parts = escape(text).replace("``", "`").split("`")
     return "".join(f"<code>{part}</code>" if k % 2 else part for k, part in enumerate(parts))

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what every operation takes and answers."""
+"""The OpenAPI document: requests and responses of every operation."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ PROBLEM = "Problem"
 MEANING = {
     200: "Done, or known already.",
     201: "Made.",
-    202: "Kept until its decision is known.",
+    202: "Stored until its decision is known.",
     204: "Done.",
     400: "The body is malformed.",
     401: "There is no valid key.",
     403: "The key's role does not allow this.",
     404: "Unknown loop, decision or address.",
-    409: "It contradicts what is known already.",
+    409: "It conflicts with what is already stored.",
     413: "The body or the batch is too large.",
-    422: "A field has a value that cannot be used.",
-    429: "Too many requests wait; try again later.",
-    503: "The database cannot be used now; try again later.",
+    422: "A field has an invalid value.",
+    429: "Too many requests are queued; try again later.",
+    503: "The database is unavailable; try again later.",
 }
 DESCRIPTION = (
-    "Decisions by a bandit that treats missing feedback as missing. Every refusal is a problem"
-    " document (RFC 9457) with `detail`, and where it applies `field`, `value` and `fix`."
-    " Keys go in `Authorization: Bearer`; roles are decide, report and admin, each of which may"
-    " do what those before it may."
+    "Decisions by a bandit that treats missing feedback as missing. Every error is a problem"
+    " document (RFC 9457) with `detail`, and where applicable `field`, `value` and `fix`."
+    " Keys go in `Authorization: Bearer`; roles are decide, report and admin, each including those"
+    " before it."
 )
 
 
@@ -49,7 +49,7 @@ ID = {
     "type": "string",
     "minLength": 1,
     "maxLength": 128,
-    "description": "Printable; your own, not beginning with forgotten-, or made up by the service.",
+    "description": "Printable, not beginning with forgotten-; generated if left out.",
 }
 NUMBER = {"type": "number"}
 TEXT = {"type": "string"}
@@ -57,7 +57,7 @@ ARM = {"type": "string", "minLength": 1, "maxLength": 128}
 TIME = {
     "type": "string",
     "format": "date-time",
-    "description": "By the client's clock, with its zone; kept, never used.",
+    "description": "By the client's clock, with its time zone; stored, never used.",
 }
 ROW = {"type": "array", "items": NUMBER}
 STATE = {"type": "string", "enum": ["held", "pending", "observed", "censored", "late", "orphan"]}
@@ -85,11 +85,11 @@ _COUNT = {
     "type": ["integer", "null"],
     "minimum": 1,
     "maximum": BATCH_ITEMS,
-    "description": "Decide so often, and answer a list.",
+    "description": "Number of decisions to make; the response is a list.",
 }
 _REWARD = {
     "type": ["number", "null"],
-    "description": "null says that it will never come; it does not mean 0.",
+    "description": "null if it will never come; it does not mean 0.",
 }
 _SERVED = {
     "arm": ARM,
@@ -106,10 +106,10 @@ _DECISION = {
         "type": ["number", "null"],
         "minimum": 0,
         "maximum": 1,
-        "description": "With which it was chosen.",
+        "description": "Propensity of the choice.",
     },
     "state": STATE,
-    "version": {"type": "integer", "description": "The last event the choice knew."},
+    "version": {"type": "integer", "description": "The last event known to the choice."},
     "expires_at": {"type": ["string", "null"], "format": "date-time"},
 }
 _ANY = {"type": "object", "additionalProperties": True}
@@ -121,7 +121,7 @@ _ACTION = {
 
 
 def _settings_in_words() -> dict[str, str]:
-    """Return what each setting of a loop means, from the documentation of `LoopConfig`."""
+    """Return the description of each setting of a loop, from the docstring of `LoopConfig`."""
     found: dict[str, str] = {}
     names: list[str] = []
     lines = (inspect.getdoc(LoopConfig) or "").partition("----------\n")[2].splitlines()
@@ -187,7 +187,7 @@ def schemas() -> dict[str, Any]:
                 "items": {
                     "type": "array",
                     "items": {
-                        "description": "A BatchItem. One that is none is refused on its own.",
+                        "description": "A BatchItem. An invalid one is refused on its own.",
                         "examples": [{"outcome": {"id": "x", "reward": 1}}],
                     },
                     "minItems": 1,

@@ -1,4 +1,4 @@
-"""The tables of the service in SQLite or PostgreSQL, and who may write them."""
+"""The tables of the service in SQLite or PostgreSQL, and the lock for writing them."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ meta = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
-UPGRADES = {  # statements that lead from a schema to the next one
+UPGRADES = {  # statements that migrate a schema to the next one
     1: [
         'CREATE TABLE IF NOT EXISTS changes (id TEXT NOT NULL PRIMARY KEY, "at" BIGINT NOT NULL,'
         ' "key" TEXT, who TEXT NOT NULL, what TEXT NOT NULL, "loop" TEXT NOT NULL,'
@@ -122,7 +122,7 @@ UPGRADES = {  # statements that lead from a schema to the next one
 
 
 class Database:
-    """A database of the service: its address, its schema, and the right to write it.
+    """A database of the service: its address, its schema, and the lock for writing it.
 
     Parameters
     ----------
@@ -150,14 +150,14 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Give up the right to write."""
+        """Release the lock for writing."""
         self.engine.dispose()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def connect(self) -> Any:
-        """Return a new connection of the driver, without transactions of its own accord."""
+        """Return a new connection of the driver, in autocommit mode."""
         if self.server:
             import psycopg
 
@@ -250,20 +250,20 @@ def _url(address: str) -> tuple[sa.URL, Path | None]:
 
 
 def check_exists(address: str) -> None:
-    """Refuse the path of a file that is not there, before it is made."""
+    """Refuse the path of a file that does not exist, before it is created."""
     _, path = _url(address)
     if path is not None and not path.exists():
         raise StorageError(f"There is no database {path}.")
 
 
 def _prepare(connection: Any, _: Any) -> None:
-    """Let every commit reach the disk before it returns, and overwrite what is deleted."""
+    """Make every commit durable before it returns, and overwrite deleted data."""
     for setting in SETTINGS:
         connection.execute(f"PRAGMA {setting}").close()
 
 
 def _locked(path: Path) -> int:
-    """Return the lock of a SQLite file, which ends with the process; refuse if another has it."""
+    """Lock a SQLite file until the process ends; refuse if another process holds the lock."""
     import fcntl
 
     place = path.with_name(path.name + ".lock")

@@ -1,4 +1,4 @@
-"""Decisions and what came of them, over HTTP."""
+"""Decisions and their outcomes, over HTTP."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ async def decide(call: Call) -> Reply:
 
 
 async def activate(call: Call) -> Reply:
-    """Answer that a decision that was held is shown."""
+    """Handle the report that a held decision is shown."""
     return await _note(call, activate_item(call.decision, json_object(call.body)))
 
 
 async def served(call: Call) -> Reply:
-    """Answer what was shown instead of what was chosen."""
+    """Handle the report of what was shown instead of the choice."""
     return await _note(call, served_item(call.decision, json_object(call.body)))
 
 
 async def outcome(call: Call) -> Reply:
-    """Answer a reward, or that there will be none."""
+    """Handle a reward, or the report that there will be none."""
     return await _note(call, outcome_item(call.decision, json_object(call.body), call.idempotency))
 
 

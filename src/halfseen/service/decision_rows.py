@@ -19,9 +19,9 @@ DATED = "(at < ? OR seq < ?)"  # before the clock was set back, events are older
 def decision_rows(
     log: EventLog, live: LiveLoop, after: int, most: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return rows of decisions made after an event, and the event to go on from, 0 at the end.
+    """Return rows of decisions made after an event, and the event to continue from, 0 at the end.
 
-    What is erased meanwhile is still there, or not there at all.
+    A decision erased meanwhile is returned whole or not at all.
     """
     with log.steady():
         made, last = decisions_made(log, live, after, most)
@@ -32,14 +32,14 @@ def decision_rows(
 def decisions_made(
     log: EventLog, live: LiveLoop, after: int, most: int, before: int | None = None
 ) -> tuple[list[Event], int]:
-    """Return what made decisions after an event, and the event to go on from, 0 at the end.
+    """Return decisions made after an event, and the event to continue from, 0 at the end.
 
     Parameters
     ----------
     log, live
         Where the events are, and of which loop.
     after
-        The last event that is already done.
+        The last event already returned.
     most
         How many events are read.
     before

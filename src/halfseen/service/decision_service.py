@@ -1,4 +1,4 @@
-"""The decision service without its HTTP: loops that decide, learn and survive a kill."""
+"""The decision service without HTTP: crash-safe loops that decide and learn."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Service(LiveLoops):
     """Loops of decisions on one database; made by `Service.open`.
 
     All methods belong to the asyncio loop in which the service was opened. The state of a loop is
-    always exactly what its committed events give: a choice is made on it and committed before it
-    is folded or answered.
+    always exactly the fold of its committed events: a choice is committed before it is folded or
+    answered.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Service(LiveLoops):
         database
             The path of a SQLite file, or ``postgresql://user:password@host/base``.
         read_only
-            True to serve reading only, for example beside another process on a SQLite file.
+            True for read-only access, for example beside another process on a SQLite file.
         queue_limit
             How many requests may wait for the disk.
         snapshot_every
@@ -114,7 +114,7 @@ class Service(LiveLoops):
             if isinstance(error, StorageUnavailable):
                 raise error.in_full() from None
             raise
-        if not read_only:  # a kill may have come between an erasure and its scrubbing
+        if not read_only:  # the process may have been killed between an erasure and its scrubbing
             with suppress(StorageUnavailable):
                 await service.writer.do(EventLog.scrub)
         start = asyncio.get_running_loop().create_task
@@ -125,7 +125,7 @@ class Service(LiveLoops):
         return service
 
     async def close(self) -> None:
-        """Finish what has queued, take snapshots and let go of the database."""
+        """Finish queued requests, take snapshots and close the database."""
         for task in [*self._tasks, *self._retiring]:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -142,11 +142,11 @@ class Service(LiveLoops):
 
     @property
     def ready(self) -> bool:
-        """Whether the database takes what is written, and the tail reads it."""
+        """Whether the database can be written and followed."""
         return not self.writer.failing and not self.tail.failing
 
     async def submit(self, loop: str, items: Sequence[Item], key: str | None = None) -> Answers:
-        """Carry out requests, and answer each once what it adds to the log is on disk.
+        """Carry out requests, and answer each once its events are on disk.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class Service(LiveLoops):
                 return known.state.config
         if known.state.config != config:
             raise Conflict(
-                f"There is a loop {config.name} with other settings.",
+                f"Loop {config.name} exists with other settings.",
                 field="name",
                 value=config.name,
                 fix="Revise that loop, or use another name.",
@@ -224,7 +224,7 @@ class Service(LiveLoops):
         return {"revision": revision, "refolded": refolds, "before": before, "after": after}
 
     async def archive_loop(self, name: str) -> None:
-        """Let a loop make no more decisions; outcomes are still taken."""
+        """Close a loop for decisions; outcomes are still accepted."""
         self._may_write()
         live = self.loop(name)
         await self.writer.do(lambda log: loop_table.archive(log, live.id, self.clock()))
@@ -315,7 +315,7 @@ class Service(LiveLoops):
         return [path for path in written if path is not None]
 
     async def check(self) -> list[str]:
-        """Return what does not agree when snapshots are compared with a replay of the log."""
+        """Return the disagreements between snapshots and a replay of the log."""
         found = list(self.aside.values())
         for live in list(self._loops.values()):
             one = live
@@ -351,7 +351,7 @@ class Service(LiveLoops):
             self.sweep()
 
     def sweep(self) -> None:
-        """Let the writer close the windows that have passed."""
+        """Ask the writer to close the windows that have passed."""
         now = self.clock()
         for live in self._loops.values():
             state = live.state
@@ -361,7 +361,8 @@ class Service(LiveLoops):
             self._snapshot_if_due(live)
 
     def _snapshot_if_due(self, live: LiveLoop) -> None:
-        # A snapshot takes work by the decision that is pending: with many of them it comes rarely.
+        # The cost of a snapshot grows with the pending decisions: with many of them it is taken
+        # rarely.
         due = live.snapshot + max(self.snapshot_every, live.state.tally.pending)
         if live.state.seq < due or live.id in self._snapshotting:
             return

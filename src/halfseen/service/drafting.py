@@ -15,10 +15,10 @@ from halfseen.service.loop_events import Event
 
 
 class Draft:
-    """What a second request about a decision must know of the first, before it is committed.
+    """State of a decision after uncommitted events, for later requests of the same transaction.
 
     The decisions are copied to a state of their own, and the events folded there. What that state
-    learns is of no use and is dropped with it.
+    learns is discarded with it.
     """
 
     def __init__(self, state: LoopState) -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from halfseen.service.decision_service import Service
 
 DAY = 86_400_000_000  # microseconds
-PENDING = -1  # a decision that must end before it can be erased
+PENDING = -1  # returned for a decision that must be closed before it can be erased
 TIMES = ("decided_at", "shown_at", "ended_at", "client_at", "late_at")
 
 
@@ -85,7 +85,7 @@ def _erase(log: EventLog, loop: int, decision: str, now: int) -> int:
 
 
 def _drop_archived(log: EventLog, loop: int, tip: int, decision: str, now: int) -> int:
-    """Drop from memory and snapshots a decision whose events were archived; 0 if none is there."""
+    """Drop from memory and snapshots a decision whose events were archived; 0 if there is none."""
     _, state, _ = newest(log, loop)
     entry = state.find(decision)
     if entry is None:
@@ -120,7 +120,7 @@ def _renew(log: EventLog, state: LoopState, *, keep_base: bool = False) -> None:
 async def _delete(
     service: Service, live: LiveLoop, gone: Sequence[int], dropped: Collection[int] = ()
 ) -> None:
-    """Delete events, and drop what was made of some from memory, in one transaction.
+    """Delete events, and drop their decisions from memory, in one transaction.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ async def _delete(
 
 
 def closed(events: Sequence[Event]) -> bool:
-    """Tell whether a decision has ended."""
+    """Return whether a decision has ended."""
     return any(event.kind in (kinds.OBSERVED, kinds.CENSORED) for event in events)
 
 

@@ -13,7 +13,7 @@ from halfseen.service.loop_events import COLUMNS, OFTEN, ONCE, Event, kinds_in
 from halfseen.service.refusals import NotStored, StorageUnavailable
 
 CHANNEL = "halfseen_events"
-NEVER_TAKEN = {"DataError", "IntegrityError", "NotSupportedError"}  # however often it is tried
+NEVER_TAKEN = {"DataError", "IntegrityError", "NotSupportedError"}  # not worth a retry
 _NAMES = ", ".join(f'"{name}"' for name in COLUMNS)
 _INSERT = f"INSERT INTO events ({_NAMES}) VALUES ({', '.join('?' * len(COLUMNS))})"
 _SELECT = f"SELECT {_NAMES} FROM events"
@@ -31,8 +31,8 @@ def driver_errors() -> tuple[type[Exception], ...]:
 class EventLog:
     """The log on one connection, which one thread at a time may use.
 
-    Every method raises `StorageUnavailable` if the database does not do its part, `NotStored` if
-    it never will; the connection is then given up, and the next call makes a new one.
+    Every method raises `StorageUnavailable` for a transient failure of the database, `NotStored`
+    for a permanent one; the connection is then closed, and the next call makes a new one.
     """
 
     def __init__(self, database: Database) -> None:
@@ -51,17 +51,17 @@ class EventLog:
     def _failed(self, error: Exception) -> NotStored:
         self.close()
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        said = "The database cannot be used now. Nothing was kept; try again."
+        said = "The database is unavailable. Nothing was stored; try again."
         kinds = {kind.__name__ for kind in type(error).__mro__}  # of any driver
         if kinds & NEVER_TAKEN:
-            said = "The database does not take what this request would store. Nothing was kept."
+            said = "The database rejects the values of this request. Nothing was stored."
             return NotStored(said, reason=no_password(reason), fix="Send other values.")
         if "ProgrammingError" in kinds:
-            said = "The database does not take what halfseen asks of it. Nothing was kept."
+            said = "The database rejects a statement of halfseen. Nothing was stored."
         return StorageUnavailable(said, reason=no_password(reason))
 
     def close(self) -> None:
-        """Give the connection up, and with it what was not committed."""
+        """Close the connection and roll back what was not committed."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(*self._errors):
@@ -115,14 +115,14 @@ class EventLog:
             raise self._failed(error) from None
 
     def probe(self) -> None:
-        """Write a line, to see whether the database takes it."""
+        """Write a row, to test whether the database accepts it."""
         self.begin([])
         self.execute("DELETE FROM meta WHERE name = 'probe'")
         self.execute("INSERT INTO meta (name, value) VALUES ('probe', '')")
         self.commit()
 
     def rollback(self) -> None:
-        """Give up the transaction."""
+        """Roll the transaction back."""
         try:
             if self._connection is not None:
                 self._run("ROLLBACK")
@@ -130,13 +130,13 @@ class EventLog:
             self.close()
 
     def scrub(self) -> None:
-        """Let nothing that was deleted remain in SQLite's journal."""
+        """Remove deleted data from SQLite's journal."""
         if not self.server:
             self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def steady(self) -> Iterator[None]:
-        """Read all as of one moment, whatever others write meanwhile."""
+        """Read a consistent snapshot, whatever others write meanwhile."""
         view = " ISOLATION LEVEL REPEATABLE READ READ ONLY" if self.server else ""
         self.execute(f"BEGIN{view}")
         try:
@@ -164,7 +164,7 @@ class EventLog:
         return [Event(*row) for row in self.execute(query, [*values, most])]
 
     def all_events(self, loop: int, after: int, upto: int | None = None) -> Iterator[Event]:
-        """Go through the events after one, in order."""
+        """Yield the events after one, in order."""
         while found := self.read(loop, after, upto):
             yield from found
             after = found[-1].seq

@@ -1,4 +1,4 @@
-"""What clients ask of a loop and what it answers."""
+"""Requests to a loop and its answers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Decide:
     Attributes
     ----------
     id
-        The client's id; the service makes one up if it is None. Asked again under the same id
-        with the same request, the loop repeats its answer.
+        The client's id; the service generates one if it is None. Asked again under the same id with
+        the same request, the loop repeats its answer.
     available
         The names of the arms on offer; all that are not retired if it is None. A loop of features
         takes the names of the actions here, and numbers them from 0 if it is None.
@@ -23,7 +23,7 @@ class Decide:
     hold
         True if the choice may never be shown: its window begins with `Activate`.
     client_at
-        When, by the client's clock, in microseconds since 1970; only kept.
+        When, by the client's clock, in microseconds since 1970; stored, never used.
     """
 
     id: str | None = None
@@ -35,7 +35,7 @@ class Decide:
 
 @dataclass(slots=True)
 class Activate:
-    """Say that a decision that was held is shown now."""
+    """Report that a held decision is now shown."""
 
     id: str
     client_at: int | None = None
@@ -43,7 +43,7 @@ class Activate:
 
 @dataclass(slots=True)
 class Served:
-    """Say what was really shown, if it is not what was chosen.
+    """Report what was shown, if it is not the choice.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class Decided:
     state
         ``"pending"`` or ``"held"``.
     version
-        The last event of the log that the choice knew.
+        The last event of the log known to the choice.
     expires_at
         When the window closes, in microseconds since 1970; None while it is held.
     created
@@ -124,7 +124,7 @@ class Noted:
         ``"held"``, ``"pending"``, ``"observed"``, ``"censored"``, ``"late"``, or ``"orphan"`` for
         an outcome whose decision is not known yet.
     created
-        False if nothing was written because the same was known already.
+        False if nothing was written because it was already known.
     """
 
     id: str

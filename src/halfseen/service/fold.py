@@ -1,4 +1,4 @@
-"""The state of a loop as a fold of its events: nothing else decides it."""
+"""The state of a loop, a pure function of its events."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class LoopState:
         self.pending = PendingWindows()
         self.steps_back: list[tuple[int, int]] = []  # events at which the clock was set back, when
         self.tally = Tally()
-        self.watcher: Callable[[Event], None] | None = None  # told of an event before its fold
+        self.watcher: Callable[[Event], None] | None = None  # called before a fold
         self._name_arms()
 
     def empty(self) -> LoopState:
-        """Return a state with the same settings that knows no decision."""
+        """Return a state with the same settings and no decisions."""
         state = LoopState(self.loop, self.configs)
         state._enter(self.revision)
         state.agent = state.config.agent()
@@ -78,7 +78,7 @@ class LoopState:
         self._folds = _FOLDS
 
     def learn_of(self, configs: Configs) -> bool:
-        """Take in newer configurations; False if the log must be folded again for them."""
+        """Add newer configurations; False if the log must be folded again for them."""
         newest = configs[max(configs)]
         same = newest.same_but_arms(self.rules)
         if same:
@@ -114,7 +114,7 @@ class LoopState:
         return ledger.made == len(ledger.open) + len(ledger.settled)
 
     def fold(self, event: Event) -> None:
-        """Take in the next event; those taken in already are passed over."""
+        """Fold the next event; those already folded are skipped."""
         if event.seq != self.seq + 1:
             if event.seq <= self.seq:
                 return
@@ -128,7 +128,7 @@ class LoopState:
         self.tally.last_at = max(self.tally.last_at, event.at)
 
     def fold_all(self, events: Iterable[Event]) -> LoopState:
-        """Take in events in order; return the state."""
+        """Fold events in order; return the state."""
         for event in events:
             try:
                 self.fold(event)
@@ -144,7 +144,7 @@ class LoopState:
             choice, payload = 0, self.vector(event)
         else:
             choice = payload = self.places[arm]
-            arm = self.config.arms[choice]  # one text for all decisions
+            arm = self.config.arms[choice]  # one string object for all decisions
         chance = event.probability
         version = event.version or 0
         entry = Known(
@@ -277,7 +277,7 @@ class LoopState:
             self.agent.floor = self.config.floor
 
     def _clock(self, event: Event) -> None:
-        """Begin anew the windows that the clock dated later than now."""
+        """Restart the windows that the clock dated later than now."""
         self.pending.step_back(event.at)
         for orphan in self.orphans.values():
             orphan.expires = min(orphan.expires, event.at + self.window)

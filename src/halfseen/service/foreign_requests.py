@@ -1,4 +1,4 @@
-"""What a browser sends for a page of another site: refused where no key tells who asks."""
+"""Cross-site browser requests, refused if the service runs without keys."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 from halfseen.service.problem_documents import KeyNotSufficient
 
-OWN = (b"same-origin", b"none")  # of Sec-Fetch-Site: this page itself, or the reader's own hand
+OWN = (b"same-origin", b"none")  # of Sec-Fetch-Site: from this page, or typed by the user
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address.
+    """Return whether an address is reachable from this machine only.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)
@@ -40,11 +40,11 @@ def names_this_machine(host: bytes) -> bool:
 
 
 def refuse_foreign(method: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """Refuse a request that a page of another site may have caused.
+    """Refuse a request that may come from a page of another site.
 
-    A name of the web that was made to lead here is not a name of this machine. A browser says in
-    `Sec-Fetch-Site`, or at least in `Origin`, from where a request comes; other clients send
-    neither. A link from elsewhere may be followed.
+    A rebound DNS name is not a name of this machine. A browser states the origin of a request in
+    `Sec-Fetch-Site`, or at least in `Origin`; other clients send neither. Links from elsewhere may
+    be followed.
     """
     site = mode = origin = host = b""
     for name, value in headers:
@@ -52,7 +52,7 @@ def refuse_foreign(method: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
             host = value
             if not names_this_machine(value):
                 raise KeyNotSufficient(
-                    "Without keys only names of this machine are answered.",
+                    "Without keys only requests to a host name of this machine are answered.",
                     field="Host",
                     value=value.decode("latin-1"),
                     fix="Use http://127.0.0.1, or serve with keys.",
@@ -69,7 +69,7 @@ def refuse_foreign(method: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
         own = not origin or origin in (b"http://" + host, b"https://" + host)
     if not own:
         raise KeyNotSufficient(
-            "Without keys no request is answered that a page of another site sends.",
+            "Without keys requests from pages of other sites are refused.",
             field="Sec-Fetch-Site" if site else "Origin",
             value=(site or origin).decode("latin-1"),
             fix="Ask from this address itself, or serve with keys.",

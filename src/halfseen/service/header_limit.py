@@ -1,4 +1,4 @@
-"""HTTP connections whose headers are limited, as their bodies are."""
+"""HTTP connections with limited headers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ REFUSAL = (
 
 
 class LimitedHeaders(HttpToolsProtocol):
-    """Closes a connection on which more than 64 KiB came and no request began its body."""
+    """Closes a connection that sends more than 64 KiB of headers."""
 
     _within = True  # the headers of a request
     _bytes = 0
 
     def data_received(self, data: bytes) -> None:
-        """Take in a part of a request."""
+        """Receive a part of a request."""
         if self._within:
             self._bytes += len(data)
         super().data_received(data)
@@ -33,6 +33,6 @@ class LimitedHeaders(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Let the body be limited by who reads it."""
+        """Stop counting: the body is limited by its reader."""
         self._within = False
         super().on_headers_complete()

@@ -1,4 +1,4 @@
-"""The service as an ASGI application: FastAPI, with a short way for decisions and outcomes."""
+"""The service as an ASGI application: FastAPI, with a fast path for decisions and outcomes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-SWEEP = 0.5  # seconds between looks after the log of requests, keys and metrics
+SWEEP = 0.5  # seconds between updates of the request log, keys and metrics
 PROBES = ("/healthz", "/readyz")  # some load balancers ask with HEAD
 SAFE_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
@@ -79,13 +79,13 @@ def build_app(api: Api, address: str = "", pages: Sequence[BaseRoute] = ()) -> F
 
 
 async def _look_after(api: Api) -> None:
-    """Write the log of requests, read the keys again and take over numbers, now and then."""
+    """Periodically write the request log, reload the keys and update the metrics."""
     while True:
         await asyncio.sleep(SWEEP)
         api.log.flush()
         api.metrics.take(api.service.numbers())
         if api.keys is not None and api.keys.stale:
-            with suppress(Exception):  # the database is away; the keys known stay valid
+            with suppress(Exception):  # the database is unavailable; known keys stay valid
                 await api.keys.refresh()
 
 
@@ -114,7 +114,7 @@ def _response(reply: Reply) -> Response:
 
 
 async def _not_here(request: Request, error: Exception) -> Response:
-    """Answer a request that no operation takes."""
+    """Answer a request that matches no operation."""
     found = [r for r in request.app.routes if r.matches(request.scope)[0] is not Match.NONE]
     methods = sorted(
         {method for route in found for method in getattr(route, "methods", None) or ()}
@@ -133,10 +133,10 @@ async def _not_here(request: Request, error: Exception) -> Response:
 
 
 class FastLane:
-    """Answers what comes most often, decisions and what came of them, before FastAPI routes it.
+    """Answers the most frequent requests, decisions and outcomes, before FastAPI routes them.
 
-    Routing and reading a request take FastAPI as long as everything else together; both ways lead
-    to the same `Api.answer`.
+    FastAPI's routing and parsing take as long as everything else together; both paths lead to the
+    same `Api.answer`.
     """
 
     def __init__(self, api: Api, app: FastAPI, known: Sequence[Operation]) -> None:

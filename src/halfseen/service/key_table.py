@@ -28,7 +28,7 @@ def add_key(log: EventLog, key: dict[str, Any]) -> None:
 
 
 def revoke_key(log: EventLog, key: str, at: int) -> bool:
-    """Note that a key is no longer valid; return whether there is one that was."""
+    """Mark a key as revoked; return whether a valid one existed."""
     log.begin([])
     valid = log.execute("SELECT id FROM keys WHERE id = ? AND revoked IS NULL", (key,))
     log.execute("UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (at, key))
@@ -51,6 +51,6 @@ class KeyTable:
         await self._service.writer.do(lambda log: add_key(log, key))
 
     async def revoke(self, key: str, at: int) -> bool:
-        """Note that a key is no longer valid; return whether there is one that was."""
+        """Mark a key as revoked; return whether a valid one existed."""
         found: bool = await self._service.writer.do(lambda log: revoke_key(log, key, at))
         return found

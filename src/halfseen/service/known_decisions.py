@@ -1,4 +1,4 @@
-"""Decisions, and outcomes without one, as the service remembers and counts them."""
+"""Decisions, and outcomes without one, as kept in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from halfseen.service.loop_events import Event
 
 @dataclass(slots=True)
 class Known(Entry):
-    """A decision as the service remembers it."""
+    """A decision in memory."""
 
     seq: int = 0  # of the event that made it
     version: int = 0
@@ -40,7 +40,7 @@ class Orphan:
 
 @dataclass
 class Tally:
-    """How many events of each kind there were, besides what the agent counts."""
+    """Counts of events of each kind, besides those of the agent."""
 
     decided: int = 0
     held: int = 0  # now

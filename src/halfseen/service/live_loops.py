@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 class LiveLoops:
-    """The loops of a database, read on a connection of its own."""
+    """The loops of a database, read on a separate connection."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -58,12 +58,12 @@ class LiveLoops:
         return self.loop(name).state.config
 
     async def read(self, query: Callable[[EventLog], Result]) -> Result:
-        """Run a query on the connection for reading, in a thread."""
+        """Run a query on the read connection, in a thread."""
         async with self._reading:
             return await asyncio.to_thread(query, self._reader)
 
     async def refresh_loops(self) -> None:
-        """Take in the loops that are new in the database, and what was archived."""
+        """Load new loops from the database, and mark archived ones."""
         for number, name, archived, base in await self.read(loop_table.listed):
             if number not in self._by_id and number not in self._aside:
                 await self._open(number, name)
@@ -79,7 +79,7 @@ class LiveLoops:
                 self._loops[name] = self._by_id[number] = live
 
     async def _newest(self, number: int, name: str) -> tuple[int, LoopState, int]:
-        """Return what the database holds of a loop; LoopAside if it cannot be folded."""
+        """Load a loop from the database; LoopAside if its log cannot be folded."""
 
         def load(log: EventLog) -> tuple[int, LoopState, int]:
             with log.steady():
@@ -98,14 +98,14 @@ class LiveLoops:
         return dict(self._aside.values())
 
     def _put_aside(self, number: int, name: str, error: Exception) -> LoopAside:
-        """Serve a loop no more, whose log cannot be folded; return the refusal of its requests."""
+        """Stop serving a loop whose log cannot be folded; return the error for its requests."""
         self._loops.pop(name, None)
         self._by_id.pop(number, None)
         if number not in self._aside:
             said = str(error) if isinstance(error, HalfseenError) else type(error).__name__
             where = "".join(f"{note}: " for note in getattr(error, "__notes__", ()))
             reason = (
-                f"Loop {name} is put aside: its log cannot be folded ({where}{said.rstrip('.')})."
+                f"Loop {name} is put aside: its log cannot be replayed ({where}{said.rstrip('.')})."
                 " The other loops are served."
             )
             self._aside[number] = name, reason
@@ -114,12 +114,12 @@ class LiveLoops:
 
     def _refusal(self, number: int) -> LoopAside:
         name, reason = self._aside[number]
-        fix = "Restore a backup, or start a version of halfseen that can fold it."
+        fix = "Restore a backup, or start a version of halfseen that can replay it."
         return LoopAside(reason, field="loop", value=name, fix=fix)
 
     def _catch_up(self, log: EventLog, live: LiveLoop, events: list[Event]) -> None:
-        """Fold what other processes have added; called inside the writer's transaction."""
-        new = [event for event in events if event.seq > live.state.seq]  # the tail folds, too
+        """Fold the events of other processes; called inside the writer's transaction."""
+        new = [event for event in events if event.seq > live.state.seq]  # the tail folds too
         if new and not _rewritten(live.state.seq, new):
             try:
                 live.state.fold_all(new)
@@ -129,18 +129,18 @@ class LiveLoops:
                     live.state.fold_all(new)
                     return
             except Exception:
-                pass  # what was erased is in the newest snapshot
+                pass  # the newest snapshot holds what was erased
         live.base, live.state, live.snapshot = loop_table.newest(log, live.id)
 
     async def _reload(self, live: LiveLoop) -> None:
-        """Take in newer events of one loop, and a new configuration."""
+        """Load newer events of one loop, and a new configuration."""
         configs = await self.read(partial(read_configs, loop=live.id))
         if max(configs) != max(live.state.configs) and not live.state.learn_of(configs):
             await self._load(live)
         await self.follow(live)
 
     async def _load(self, live: LiveLoop) -> None:
-        """Load the state of a loop anew."""
+        """Reload the state of a loop."""
         live.base, live.state, live.snapshot = await self._newest(live.id, live.name)
 
     async def follow(self, live: LiveLoop) -> int:
@@ -157,13 +157,13 @@ class LiveLoops:
                     return count
                 await self._load(live)  # the last events were deleted after a snapshot
                 continue
-            new = [event for event in found if event.seq > state.seq]  # the writer folds, too
+            new = [event for event in found if event.seq > state.seq]  # the writer folds too
             count += len(new)
             if not await self._fold(live, state, new):
                 await self._load(live)
 
     async def _fold(self, live: LiveLoop, state: LoopState, new: list[Event]) -> bool:
-        """Fold events; return False if the state must be loaded anew instead."""
+        """Fold events; return False if the state must be reloaded instead."""
         if new and _rewritten(state.seq, new):
             return False
         if any(event.kind == loop_events.REVISED for event in new):
@@ -172,13 +172,13 @@ class LiveLoops:
                 return False
         try:
             state.fold_all(new)
-        except Exception:  # what was erased is in the newest snapshot
+        except Exception:  # the newest snapshot holds what was erased
             return False
         return True
 
 
 def _rewritten(seq: int, events: list[Event]) -> bool:
-    """Tell whether another process has deleted or renamed some of the events that follow one."""
+    """Return whether another process has deleted or renamed some of the events that follow one."""
     if events[-1].seq != seq + len(events):
         return True
     told = (event for event in events if event.kind != loop_events.FORGOTTEN)

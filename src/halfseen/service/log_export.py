@@ -117,7 +117,7 @@ def _temporary(ending: str) -> Path:
 
 
 def _written(row: dict[str, Any], columns: dict[str, str]) -> list[Any]:
-    """Return a row as the file has it: times in UTC, nothing where nothing is known."""
+    """Return a row as written to the file: times in UTC, unknown values empty."""
     return [_cell(row[name], kind) for name, kind in columns.items()]
 
 

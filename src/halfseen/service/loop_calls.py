@@ -1,4 +1,4 @@
-"""Loops over HTTP: make, read, revise and archive them, audit and export their logs."""
+"""Loops over HTTP: create, read, revise and archive them, audit and export their logs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def list_loops(call: Call) -> Reply:
 
 
 async def create_loop(call: Call) -> Reply:
-    """Make a loop; the same settings again change nothing."""
+    """Create a loop; repeating the request changes nothing."""
     known = {config.name for config in call.service.loops()}
     asked = await asyncio.to_thread(loop_config, json_object(call.body))
     config = await call.service.create_loop(asked)
@@ -28,7 +28,7 @@ async def create_loop(call: Call) -> Reply:
 
 
 async def read_loop(call: Call) -> Reply:
-    """Answer what a loop is and what it knows."""
+    """Answer with the settings and status of a loop."""
     return json_reply(await call.service.status(call.loop))
 
 
@@ -38,7 +38,7 @@ async def revise_loop(call: Call) -> Reply:
     if not changed:
         raise invalid("body", "must name a setting", "{}", 'Send for example {"window": 3600}.')
     if changed.get("name", call.loop) != call.loop:
-        raise invalid("name", "cannot be changed", changed["name"], "Make another loop.")
+        raise invalid("name", "cannot be changed", changed["name"], "Create another loop.")
     state = call.service.loop(call.loop).state
     settings, revision = state.config.to_dict() | changed, state.revision
     config = await asyncio.to_thread(loop_config, settings)
@@ -69,7 +69,7 @@ async def export_loop(call: Call) -> Reply:
 
 
 async def forget(call: Call) -> Reply:
-    """Erase a decision and everything that came of it."""
+    """Erase a decision and its outcome."""
     forgotten = await call.service.forget(call.decision, call.query.get("loop"))
     if not forgotten:
         raise UnknownDecision(

@@ -1,4 +1,4 @@
-"""A loop as its configuration: what it chooses among, with which policy, and what outcomes mean."""
+"""The configuration of a loop: its arms or features, its policy, and the meaning of outcomes."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class LoopConfig(BaseModel):
         ``"keep"`` counts rewards that come after the window, ``"learn"`` also learns the first
         of them if none came in time; it goes with ``rewards = "first"`` only.
     missing
-        None: what is missing teaches nothing. 0: a missing reward is learned as 0, which is
-        wrong unless silence really means 0. A late one that is learned replaces the 0, as for
-        `Agent`; in loops of features it cannot, and is counted only.
+        None: missing rewards are skipped. 0: a missing reward is learned as 0, which is wrong
+        unless no answer really means 0. A late one that is learned replaces the 0, as for `Agent`;
+        in loops of features it cannot, and is counted only.
     store_features
         False to keep no features in the log, nor which arms were on offer. Only loops of arms can
         do without.
@@ -100,7 +100,7 @@ class LoopConfig(BaseModel):
         return round(self.window * 1e6)
 
     def agent(self) -> LiveAgent:
-        """Return a new agent of the loop, which has learned nothing; InvalidInput if none fits."""
+        """Return a new agent of the loop; InvalidInput if the settings do not fit together."""
         common: Any = {
             "bound": self.bound,
             "horizon": self.horizon,
@@ -129,7 +129,7 @@ class LoopConfig(BaseModel):
         return [arm for arm in self.arms or [] if arm not in gone]
 
     def same_but_arms(self, other: LoopConfig) -> bool:
-        """Tell whether both learn the same from a log, but for arms that were added or retired."""
+        """Return whether both learn the same from a log, except for added or retired arms."""
         free: Any = {"arms": None, "retired": [], "floor": 0.0, "retention": None, "window": 1.0}
         free["store_features"] = True
         return self.model_copy(update=free) == other.model_copy(update=free)
@@ -144,9 +144,9 @@ def _imputing(policy: LinearPolicy) -> LinearPolicy:
             return made
     raise InvalidInput(
         "missing",
-        f"must be null for the policy {policy.kind}, which cannot learn 0 from what is missing",
+        f"must be null for the policy {policy.kind}, which cannot learn 0 for missing rewards",
         0,
-        "Leave it out: what is missing then teaches nothing.",
+        "Leave it out: missing rewards are then skipped.",
     )
 
 
@@ -230,7 +230,7 @@ def _check_choices(config: LoopConfig) -> None:
         if not config.store_features:
             raise InvalidInput(
                 "store_features",
-                "must be true for a loop of features: its state is a fold of the log",
+                "must be true for a loop of features: its state is rebuilt from the log",
                 False,
                 "Leave it out and set `retention` to delete them after some days.",
             )
@@ -262,10 +262,10 @@ def _check_choices(config: LoopConfig) -> None:
 
 
 def _refused(error: ValidationError) -> InvalidInput:
-    """Return the first complaint of pydantic as ours."""
+    """Return the first validation error of pydantic as InvalidInput."""
     found = error.errors()
     unknown = [one for one in found if one["type"] == "extra_forbidden"]
-    first = (unknown or found)[0]  # what is missing may be what is misspelt
+    first = (unknown or found)[0]  # a missing field may be a misspelt one
     field = ".".join(str(part) for part in first["loc"])
     value = first["input"]
     if first["type"] == "extra_forbidden":

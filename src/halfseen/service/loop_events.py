@@ -10,10 +10,10 @@ REPORTED = "reported"  # one of several rewards, which are learned when the wind
 OBSERVED, CENSORED, LATE = "observed", "censored", "late"
 ORPHAN = "orphan"  # an outcome whose decision is not known yet
 REVISED, FORGOTTEN = "revised", "forgotten"
-CLOCK = "clock"  # the server's clock was set back: what is dated later was written before this
-DROPPED = "dropped"  # decisions that leave the memory, since their events are deleted
+CLOCK = "clock"  # the server's clock was set back: events dated later were written before this
+DROPPED = "dropped"  # decisions dropped from memory, since their events are deleted
 ONCE = (DECIDED, HELD, ACTIVATED, OBSERVED, CENSORED)  # at most once per decision
-ERASED = "forgotten-"  # how the name of a decision begins that was forgotten
+ERASED = "forgotten-"  # prefix of the ids of forgotten decisions
 OFTEN = (SERVED, REPORTED, LATE, ORPHAN)
 
 
@@ -40,7 +40,7 @@ class Event(NamedTuple):
     arm, probability
         What was chosen or shown, and with which probability.
     version
-        The last event that a choice knew; for `forgotten`, the event that made the decision.
+        The last event known to a choice; for `forgotten`, the event that made the decision.
     reward
         The reward; None if it is missing.
     features

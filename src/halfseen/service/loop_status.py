@@ -42,7 +42,7 @@ def loop_counts(live: LiveLoop) -> dict[str, Any]:
 
 
 def _dimension(seen: list[int], settled: list[float]) -> float | None:
-    """Return the sum of decisions over rewards seen, None while an arm on offer was never seen."""
+    """Return the sum over arms of decisions per reward seen, None while an arm was never seen."""
     if not all(seen):
         return None
     return float(sum(known / count for known, count in zip(settled, seen, strict=True)))

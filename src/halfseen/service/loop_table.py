@@ -31,7 +31,7 @@ def base_of(log: EventLog, loop: int) -> int:
 def newest(log: EventLog, loop: int) -> tuple[int, LoopState, int]:
     """Return the base of a loop, its state at the end of the log, and the snapshot it began with.
 
-    Nothing may be erased meanwhile: the log is locked, or read as of one moment.
+    Nothing may be erased meanwhile: the log is locked, or read as a consistent snapshot.
     """
     base = base_of(log, loop)
     return base, *load_state(log, loop, base, read_configs(log, loop))
@@ -56,7 +56,7 @@ def create(log: EventLog, config: LoopConfig, now: int) -> bool:
 
 
 def archive(log: EventLog, loop: int, now: int) -> None:
-    """Note that a loop makes no more decisions."""
+    """Mark a loop as archived."""
     log.begin([loop])
     log.execute("UPDATE loops SET archived = ? WHERE id = ? AND archived IS NULL", (now, loop))
     log.commit([loop])
@@ -100,14 +100,14 @@ def _not_whole(name: str) -> Conflict:
 
 
 def declared(log: EventLog) -> dict[str, LoopConfig]:
-    """Return the loops as the file of loops declared them last, by their names."""
+    """Return the loops as last declared in the loop file, by name."""
     rows = log.execute("SELECT value FROM meta WHERE name LIKE ?", ("declared %",))
     found = [LoopConfig.model_validate(json.loads(text)) for (text,) in rows]
     return {config.name: config for config in found}
 
 
 def note_declared(log: EventLog, config: LoopConfig) -> None:
-    """Keep what the file of loops declares."""
+    """Store the declarations of the loop file."""
     name = f"declared {config.name}"
     log.begin([])
     log.execute("DELETE FROM meta WHERE name = ?", (name,))
@@ -117,9 +117,9 @@ def note_declared(log: EventLog, config: LoopConfig) -> None:
 
 
 def merged(before: LoopConfig, declared: LoopConfig | None, config: LoopConfig) -> LoopConfig:
-    """Return the settings of a loop with what has changed in the file of loops.
+    """Return the settings of a loop, updated with the changes in the loop file.
 
-    What was revised otherwise since the file was last read stays.
+    Other revisions since the file was last read are kept.
     """
     if declared is None:
         return config
@@ -145,17 +145,17 @@ def revise(log: EventLog, live: LiveLoop, config: LoopConfig, now: int, after: i
     if revision != after:
         log.rollback()
         raise Conflict(
-            f"Loop {config.name} was revised by somebody else meanwhile. Nothing was changed.",
+            f"Loop {config.name} was revised meanwhile. Nothing was changed.",
             field="loop",
             value=config.name,
-            fix="Look at its settings, and send what is still to be changed.",
+            fix="Read its settings again, and send the remaining changes.",
         )
     revision += 1
     if not config.same_but_arms(configs[revision - 1]):
         if base_of(log, live.id):
             log.rollback()
             raise _not_whole(config.name)
-        try:  # the whole log must fold under it
+        try:  # check that the whole log folds under it
             state = LoopState(live.id, configs | {revision: config})
             state.fold_all(log.all_events(live.id, 0))
         except InvalidInput as error:

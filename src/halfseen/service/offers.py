@@ -1,4 +1,4 @@
-"""What a request offers or says was served, checked against its loop."""
+"""Validation of the arms and features of a request against its loop."""
 
 from __future__ import annotations
 
@@ -23,14 +23,12 @@ MOST_ACTIONS = 1000
 
 
 def decision_id(value: Any) -> str:
-    """Return the id of a decision, which must also stand in an address."""
+    """Return the id of a decision, which must be valid in a URL."""
     name = identity(value)
     if "\ufffd" in name:
-        raise InvalidInput("id", "must be UTF-8", name, "Encode it as UTF-8, and then in percents.")
+        raise InvalidInput("id", "must be UTF-8", name, "Encode it as UTF-8 and percent-encode it.")
     if name in (".", ".."):
-        raise InvalidInput(
-            "id", "must not be . or ..: no address can hold it", name, "Use another id."
-        )
+        raise InvalidInput("id", "must not be . or ..: no URL can hold it", name, "Use another id.")
     if name.startswith(kinds.ERASED):
         raise InvalidInput(
             "id",
@@ -64,7 +62,7 @@ def offered_arms(state: LoopState, item: Decide) -> Any:
 
 
 def in_request(error: InvalidInput) -> InvalidInput:
-    """Return a refusal of the library's with the name that a request has for the field."""
+    """Return an error of the library with the request's name for the field."""
     if not error.field.startswith("actions"):
         return error
     field = error.field.replace("actions", "features", 1)
@@ -72,7 +70,7 @@ def in_request(error: InvalidInput) -> InvalidInput:
 
 
 def names_offered(item: Decide) -> bytes | None:
-    """Return the arms that a request offers as they are kept with its decision."""
+    """Return the arms on offer as stored with the decision."""
     return None if item.available is None else json.dumps(list(item.available)).encode()
 
 
@@ -121,20 +119,20 @@ def _name(field: str, value: Any) -> str:
 
 
 def usable_chance(state: LoopState, arm: str, chance: float | None) -> float | None:
-    """Return the probability of a choice, at most 1; refuse what is none, before it is kept."""
+    """Return the probability of a choice, at most 1; refuse an invalid one before it is stored."""
     if chance is None or 0.0 <= chance <= 1.0:
         return chance
     if 1.0 < chance <= 1.0 + 1e-9:  # rounded
         return 1.0
     raise NotStored(
         f"The policy {state.config.policy['kind']} of loop {state.config.name} chose {shorten(arm)}"
-        f" with the probability {chance:g}, which is none. Nothing was kept.",
+        f" with the invalid probability {chance:g}. Nothing was stored.",
         fix="Revise the policy of the loop.",
     )
 
 
 def served_features(state: LoopState, item: Served) -> Any:
-    """Return the features of what was served, None for arms; refuse what cannot be."""
+    """Return the features of the action served, None for arms; refuse invalid ones."""
     agent: Any = state.agent
     chance = item.probability
     if chance is not None and not (type(chance) in (int, float) and 0.0 < chance <= 1.0):
@@ -176,7 +174,7 @@ def served_features(state: LoopState, item: Served) -> Any:
 
 
 def digest(item: Decide) -> int:
-    """Return 63 bits by which a repeated request for a decision is recognised."""
+    """Return a 63-bit digest by which a repeated request for a decision is recognised."""
     if item.available is None and item.features is None:
         return int(item.hold)
     available = None if item.available is None else list(item.available)
@@ -186,7 +184,7 @@ def digest(item: Decide) -> int:
 
 
 def repeated(entry: Known) -> Decided:
-    """Return the answer to a decision that was made already."""
+    """Return the answer to a repeated request for a decision."""
     name, state = str(entry.id), entry.state
     return Decided(name, entry.arm, entry.chance, state, entry.version, entry.expires, False)
 

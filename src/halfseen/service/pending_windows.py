@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from halfseen.service.known_decisions import Known
 
-PATIENCE = 10_000_000  # microseconds by which a clock may be behind the log and be waited for
+PATIENCE = 10_000_000  # microseconds a clock may lag behind the log before it counts as set back
 
 
 def was_set_back(last: int, now: int) -> bool:
-    """Tell whether the clock is so far behind the last event that it must have been set back."""
+    """Return whether the clock is so far behind the last event that it must have been set back."""
     return now < last - PATIENCE
 
 
@@ -29,7 +29,7 @@ class PendingWindows:
         self.restore(entry, window)
 
     def restore(self, entry: Known, window: int) -> None:
-        """Take in a decision whose window has begun."""
+        """Add a decision whose window has begun."""
         self._queues.setdefault(window, {})[str(entry.id)] = entry
 
     def close(self, decision: str, window: int) -> None:
@@ -37,7 +37,7 @@ class PendingWindows:
         self._queues.get(window, {}).pop(decision, None)
 
     def expired(self, now: int) -> Iterator[Known]:
-        """Go through the decisions whose window has closed."""
+        """Yield the decisions whose window has closed."""
         for queue in self._queues.values():
             for entry in queue.values():
                 assert entry.expires is not None

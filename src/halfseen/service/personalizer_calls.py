@@ -1,6 +1,6 @@
-"""Azure Personalizer's rank, reward and activate, so that its clients only change the address.
+"""Azure Personalizer's rank, reward and activate, so that its clients need only a new address.
 
-What never comes back is missing here, where Personalizer wrote a default reward. The loop is the
+Rewards that never come are missing here, where Personalizer used a default reward. The loop is the
 one named ``personalizer``, or the one in the address: ``http://host/loops/NAME`` as the endpoint.
 """
 
@@ -27,7 +27,7 @@ LONGEST_EVENT = 256
 
 @dataclass(slots=True)
 class RankRequest:
-    """What a client asks to be ranked."""
+    """The body of a rank request."""
 
     event: str
     actions: list[tuple[str, list[Any]]]  # id and features
@@ -62,7 +62,7 @@ async def rank(call: Call) -> Reply:
 
 
 async def reward(call: Call) -> Reply:
-    """Take in the reward of an event."""
+    """Handle the reward of an event."""
     content = json_object(call.body)
     value = number("value", content.get("value"))
     return await _note(
@@ -71,7 +71,7 @@ async def reward(call: Call) -> Reply:
 
 
 async def activate(call: Call) -> Reply:
-    """Take in that an event that was deferred is shown."""
+    """Handle the activation of a deferred event."""
     return await _note(call, Activate(decision_id(event_id(call.decision))))
 
 

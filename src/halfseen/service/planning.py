@@ -1,4 +1,4 @@
-"""What a request adds to the log, given the state of its loop."""
+"""The events that a request adds to the log, given the state of its loop."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Rewards = list[list[Any]]  # see `told`
 
 
 class Plan:
-    """The events that one transaction adds to a loop, and the answers that then hold.
+    """The events that one transaction adds to a loop, and the resulting answers.
 
     The state is that of all committed events and stays as it is: what is planned here is folded
     only once it is committed. What earlier requests of the plan add about the same decision is
@@ -132,14 +132,14 @@ class Plan:
             if made is not None:
                 if made.request != request:
                     raise Conflict(
-                        f"Decision {shorten(name)} was made already, for another request.",
+                        f"Decision {shorten(name)} was already made for another request.",
                         field="id",
                         value=name,
                         fix="Use an id for one request only.",
                     )
                 return repeated(made)
         if self.archived:
-            raise Conflict(f"Loop {self.state.config.name} is archived: it decides nothing more.")
+            raise Conflict(f"Loop {self.state.config.name} is archived: no more decisions.")
         state = self.state
         config = state.config
         if config.arms is None:
@@ -225,7 +225,7 @@ class Plan:
                 f"Decision {shorten(name)} is {entry.state} already.",
                 field="id",
                 value=name,
-                fix="Say what was served before its outcome.",
+                fix="Report what was served before its outcome.",
             )
         features = served_features(self.state, item)
         chance = item.probability
@@ -282,7 +282,7 @@ class Plan:
         return Noted(name, PENDING)
 
     def _settled(self, entry: Known, item: Outcome, reward: float | None, rule: str) -> Noted:
-        """Answer an outcome of a decision that is observed or censored already."""
+        """Answer an outcome of a decision that is already observed or censored."""
         name = str(entry.id)
         known = [value for value, *_ in entry.rewards or []]
         if reward is None:
@@ -303,7 +303,7 @@ class Plan:
     def _late(self, entry: Known, item: Outcome, reward: float) -> Noted:
         """Add a reward that came after the window.
 
-        If memory has dropped the decision, the event says what the reward is for.
+        If the decision was dropped from memory, the event records its arm and features.
         """
         more: dict[str, Any] = {"reward": reward, "request": mark_of(item.key)}
         name = str(entry.id)
@@ -325,7 +325,7 @@ class Plan:
             raise InvalidInput(error.field, error.requirement, error.value, fix) from None
 
     def _check_aggregate(self, rule: str, before: Known | Orphan | None, reward: float) -> None:
-        """Refuse a reward that makes of several what cannot be learned."""
+        """Refuse a reward whose aggregate with the others cannot be learned."""
         values = [value for value, *_ in rewards_of(before) if value is not None]
         try:
             self._checked(aggregate(rule, [*values, reward]))
@@ -377,7 +377,7 @@ class Plan:
     ) -> str:
         """Add the event that ends a decision, with its reward if it has one; return its state.
 
-        What a revision of the loop has made impossible in the meantime is not learned.
+        A reward that a revision of the loop has made invalid is not learned.
         """
         if reward is not None:
             with suppress(InvalidInput):

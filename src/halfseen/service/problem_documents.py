@@ -1,4 +1,4 @@
-"""What a request is answered that cannot be served: a problem document (RFC 9457)."""
+"""Errors as problem documents (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class TooLarge(Refusal):
 
 
 class InternalError(Refusal):
-    """Something went wrong that was not foreseen; the document says nothing of the inside."""
+    """An unexpected error; the document reveals no internals."""
 
     status = 500
     title = "Internal error"
@@ -81,7 +81,7 @@ def problem_of(error: BaseException) -> Refusal:
         return Conflict(str(error), fix="Send what was sent before, or use another id.")
     if isinstance(error, StorageError):
         return StorageUnavailable(str(error), fix="Send the same request again later.")
-    return InternalError("An error in halfseen itself.", fix="Look at the output of the service.")
+    return InternalError("An error in halfseen itself.", fix="See the output of the service.")
 
 
 def invalid(field: str, requirement: str, value: object, fix: str) -> InvalidField:
@@ -126,7 +126,7 @@ def headers_of(refusal: Refusal) -> Headers:
 
 
 def plain_value(value: object) -> Any:
-    """Return a value as it may stand in a problem document: short, and JSON.
+    """Return a value for a problem document: short, and valid JSON.
 
     >>> plain_value(3), plain_value("x" * 200)[-1], plain_value([1, 2])
     (3, '…', '[1, 2]')

@@ -1,4 +1,4 @@
-"""Why the service refuses a request: each refusal has an HTTP status and a fix."""
+"""Errors of the service, each with an HTTP status and a fix."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Refusal(HalfseenError):
     Attributes
     ----------
     status
-        The HTTP status that says so.
+        The HTTP status.
     title
-        A few words for all refusals of this kind.
+        A short title for all errors of this kind.
     field, value, fix
-        What was given, and what to give instead; None where they say nothing.
+        The field, the value given, and how to fix it; None where not applicable.
     """
 
     status = 400
@@ -31,7 +31,7 @@ class Refusal(HalfseenError):
 
 
 class InvalidField(Refusal):
-    """A field of a request has a value that cannot be used."""
+    """A field of a request has an invalid value."""
 
     status = 422
     title = "Invalid field"
@@ -64,19 +64,19 @@ class Conflict(Refusal):
 
 
 class QueueFull(Refusal):
-    """More requests wait for the disk than the service lets wait."""
+    """The queue of requests is full."""
 
     status = 429
     title = "Too many requests waiting"
 
 
 class NotStored(Refusal):
-    """What this request would store, the database never takes. Nothing of it was kept.
+    """The database permanently rejects what this request would store. Nothing was stored.
 
     Attributes
     ----------
     reason
-        What the database says, which may name its address: for the operator, not for clients.
+        The database's message, which may contain its address: for the operator, not for clients.
     """
 
     status = 500
@@ -94,7 +94,7 @@ class NotStored(Refusal):
 
 
 class StorageUnavailable(NotStored):
-    """The database cannot be written now. Nothing of the request was kept; try again."""
+    """The database is unavailable. Nothing of the request was stored; try again."""
 
     status = 503
     title = "Storage unavailable"

@@ -1,4 +1,4 @@
-"""Bodies of requests: JSON, checked by hand since this is on the way of every decision."""
+"""Parsing of request bodies: JSON, validated by hand for speed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BATCH_BYTES = 2 * 1024 * 1024
 BATCH_ITEMS = 1000
 DECIDE_FIELDS = frozenset(("id", "available", "features", "hold", "count", "at"))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MOST_DIGITS = 4000  # of a whole number; Python itself reads some more
+MOST_DIGITS = 4000  # of an integer; Python's own limit is higher
 KINDS = ("decide", "activate", "served", "outcome")
 _FIELDS = {
     "decide": DECIDE_FIELDS - {"count"},
@@ -34,13 +34,13 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the name {shorten(twice)} stands twice in one object")
+        raise ValueError(f"the name {shorten(twice)} occurs twice in one object")
     return found
 
 
 def _whole(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
-        raise ValueError(f"a number has {len(digits):,} digits, of {MOST_DIGITS:,} that are read")
+        raise ValueError(f"a number has {len(digits):,} digits; at most {MOST_DIGITS:,} are read")
     return int(digits)
 
 
@@ -50,7 +50,7 @@ _decoder = json.JSONDecoder(
 
 
 def json_object(body: bytes) -> dict[str, Any]:
-    """Return the JSON object that a body is; an empty body is an empty object.
+    """Parse a body as a JSON object; an empty body is an empty object.
 
     >>> json_object(b'{"reward": 1}'), json_object(b"")
     ({'reward': 1}, {})
@@ -71,10 +71,10 @@ def json_object(body: bytes) -> dict[str, Any]:
 
 
 def decide_items(content: dict[str, Any], idempotency: str | None) -> tuple[list[Item], bool]:
-    """Return the decisions a body asks for, and whether it asks for a list of them.
+    """Return the decisions requested by a body, and whether a list was requested.
 
-    Without an id of its own a decision is named by the request's `Idempotency-Key`, so that the
-    request can be sent again.
+    A decision without an id is identified by the request's `Idempotency-Key`, so that the request
+    can be retried.
     """
     if not content.keys() <= DECIDE_FIELDS:
         _unknown(content, DECIDE_FIELDS)
@@ -100,13 +100,13 @@ def decide_items(content: dict[str, Any], idempotency: str | None) -> tuple[list
 
 
 def activate_item(decision: str, content: dict[str, Any]) -> Activate:
-    """Return what a body of `activate` says."""
+    """Parse a body of `activate`."""
     _known(content, "activate")
     return Activate(decision, _time(content))
 
 
 def served_item(decision: str, content: dict[str, Any]) -> Served:
-    """Return what a body of `served` says."""
+    """Parse a body of `served`."""
     _known(content, "served")
     arm = _text(content, "arm", needed=True)
     assert arm is not None
@@ -120,7 +120,7 @@ def served_item(decision: str, content: dict[str, Any]) -> Served:
 
 
 def outcome_item(decision: str, content: dict[str, Any], idempotency: str | None = None) -> Outcome:
-    """Return what a body of `outcome` says."""
+    """Parse a body of `outcome`."""
     _known(content, "outcome")
     if "reward" not in content:
         fix = "Send the reward, or null if it will never come."
@@ -157,7 +157,7 @@ def batch_item(entry: Any, idempotency: str | None, place: int) -> Item:
         raise invalid("items", requirement, given, 'Write {"outcome": {"id": "x", "reward": 1}}.')
     ((kind, content),) = entry.items()
     if type(content) is not dict:
-        raise invalid(kind, "must be an object", content, "Send what its own request takes.")
+        raise invalid(kind, "must be an object", content, "Send the body of the single request.")
     if kind == "decide":
         _known(content, "decide")
         item = _decide(content)
@@ -246,5 +246,5 @@ def _time(content: dict[str, Any]) -> int | None:
             raise ValueError("no time zone")
         return (moment.astimezone(UTC) - EPOCH) // timedelta(microseconds=1)
     except (TypeError, ValueError, OverflowError):
-        requirement = "must be a time with its zone, in the years 1 to 9999 of UTC"
+        requirement = "must be a time with its time zone, in the years 1 to 9999 UTC"
         raise invalid("at", requirement, text, "Write 2026-01-31T12:00:00Z.") from None

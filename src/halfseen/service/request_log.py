@@ -1,4 +1,4 @@
-"""One line of JSON for every request: which loop, what, how it ended and how long it took."""
+"""The request log: one line of JSON with loop, kind, status and duration per request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_LINES = 1000  # not yet written, at most
 
 
 class RequestLog:
-    """Writes a line a request, a few at a time; never bodies, keys or features.
+    """Writes one line per request, in batches; never bodies, keys or features.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class RequestLog:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was noted."""
+        """Write the buffered lines."""
         lines, self._lines = self._lines, []
         if self.stream is None or not lines:
             return

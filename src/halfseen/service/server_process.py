@@ -1,4 +1,4 @@
-"""The process that serves: opens the database, declares loops, listens, drains and ends."""
+"""The server process: opens the database, declares loops, listens and shuts down."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from halfseen.service.request_log import RequestLog
 from halfseen.service.service_metrics import Metrics
 from halfseen.service.writer import microseconds
 
-GRACE = 3  # seconds that requests under way may take after a signal to stop
-LAST = 4.7  # seconds after which the process ends in any case: what was answered is on disk
+GRACE = 3  # seconds that requests in progress may take after a signal to stop
+LAST = 4.7  # seconds after which the process ends in any case: everything answered is on disk
 RETENTION_EVERY = 3600.0  # seconds
-Pages = Callable[[Api, bool], Sequence[BaseRoute]]  # told whether only this machine can ask
+Pages = Callable[[Api, bool], Sequence[BaseRoute]]  # given whether access is local only
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What `halfseen serve` was told.
+    """Settings of `halfseen serve`.
 
     Attributes
     ----------
@@ -68,14 +68,14 @@ class Settings:
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that a signal stops once: it drains, and the process ends with code 0."""
+    """A server that drains on a signal and exits with code 0."""
 
     def __init__(self, config: uvicorn.Config, api: Api) -> None:
         super().__init__(config)
         self.api = api
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop accepting; requests under way are answered."""
+        """Stop accepting requests; those in progress are answered."""
         if not self.should_exit:
             last = threading.Timer(LAST, os._exit, (0,))
             last.daemon = True
@@ -104,7 +104,7 @@ async def serve(
     settings
         What to serve and where.
     say
-        Told the address, and the first time a key.
+        Called with the address, and the first time with a key.
     pages
         Makes the pages beside the API.
     """
@@ -143,9 +143,9 @@ def application(
 async def declare(
     service: Service, loops: Sequence[LoopConfig], say: Callable[[str], None]
 ) -> None:
-    """Make the loops of a file, and revise those whose declaration in the file has changed.
+    """Create the loops of a file, and revise those whose declaration has changed.
 
-    What was revised over HTTP since then stays: a restart with the same file changes nothing.
+    Changes made over HTTP are kept: a restart with the same file changes nothing.
     """
     known = {config.name: config for config in service.loops()}
     declared = await service.read(loop_table.declared)
@@ -156,22 +156,22 @@ async def declare(
         if before is None:
             await service.create_loop(config)
         elif service.loop(name).archived:
-            say(f"Loop {name} is archived: it decides nothing more, whatever the file says.")
+            say(f"Loop {name} is archived: it makes no more decisions, whatever the file says.")
             continue
         elif before != config:
             wanted = loop_table.merged(before, declared.get(name), config)
             if wanted != before:
                 found = await service.revise_loop(wanted)
-                folded = " Its log was folded again." if found["refolded"] else ""
+                folded = " Its log was replayed." if found["refolded"] else ""
                 say(f"Loop {name} is now at revision {found['revision']}.{folded}")
             if wanted != config:
-                say(f"Loop {name} keeps what was revised since the file was first read.")
+                say(f"Loop {name} keeps the changes made since the file was first read.")
         if declared.get(name) != config:
             await service.writer.do(partial(loop_table.note_declared, config=config))
         if config.missing == 0:
             say(
-                f"Loop {config.name} learns 0 where feedback is missing (missing = 0): unless"
-                " silence really means 0, it learns to avoid what is rarely answered."
+                f"Loop {config.name} learns 0 where feedback is missing (missing = 0): unless no"
+                " answer really means 0, it learns to avoid what is rarely answered."
             )
 
 
@@ -190,7 +190,7 @@ async def _first_key(
 
 
 async def _keep(service: Service) -> None:
-    """Delete what is older than loops keep it, now and then."""
+    """Periodically delete decisions older than the retention of their loop."""
     while True:
         try:
             await service.apply_retention()
@@ -237,7 +237,7 @@ def _address(settings: Settings, listening: socket.socket) -> str:
 def run_service(
     settings: Settings, say: Callable[[str], None] = print, pages: Pages | None = None
 ) -> None:
-    """Run `serve` in an event loop of its own."""
+    """Run `serve` in a new event loop."""
     try:
         import uvloop
     except ImportError:  # Windows

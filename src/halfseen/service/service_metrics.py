@@ -14,7 +14,7 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 class Metrics:
-    """Counts and latencies of requests, and what the service tells of its loops."""
+    """Counts and latencies of requests, and figures of the loops."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -24,25 +24,27 @@ class Metrics:
         )
         self._seconds = Histogram(
             "halfseen_request_seconds",
-            "Seconds until a request was answered.",
+            "Latency of requests in seconds.",
             ("kind",),
             buckets=BUCKETS,
             **registry,
         )
         self._commits = Histogram(
             "halfseen_commit_seconds",
-            "Seconds a commit to the database took.",
+            "Duration of commits to the database in seconds.",
             buckets=BUCKETS,
             **registry,
         )
-        self._queue = Gauge("halfseen_queue", "Requests that wait for the database.", **registry)
+        self._queue = Gauge("halfseen_queue", "Requests waiting for the database.", **registry)
         self._lag = Gauge(
-            "halfseen_lag_events", "Events in the log that are not learned yet.", **registry
+            "halfseen_lag_events", "Events in the log not yet learned from.", **registry
         )
         self._failures = Gauge(
             "halfseen_commit_failures", "Commits that failed since the start.", **registry
         )
-        self._aside = Gauge("halfseen_loops_aside", "Loops whose log cannot be folded.", **registry)
+        self._aside = Gauge(
+            "halfseen_loops_aside", "Loops whose log cannot be replayed.", **registry
+        )
         self._loops = LoopCollector()
         self._registry.register(self._loops)
         self._children: dict[tuple[str, int], tuple[Any, Any]] = {}
@@ -57,7 +59,7 @@ class Metrics:
         children[1].observe(seconds)
 
     def take(self, numbers: Mapping[str, Any]) -> None:
-        """Take over what the service tells of itself."""
+        """Update the figures of the service."""
         self._queue.set(numbers["queue"])
         self._lag.set(numbers["lag_events"])
         self._failures.set(numbers["failures"])
@@ -72,7 +74,7 @@ class Metrics:
 
 
 class LoopCollector:
-    """Yields the metrics of each loop from the numbers last taken over."""
+    """Yields the metrics of each loop from the last update."""
 
     def __init__(self) -> None:
         self.loops: Mapping[str, Mapping[str, Any]] = {}
@@ -89,13 +91,13 @@ class LoopCollector:
             labels=("loop", "arm"),
         )
         outcomes = CounterMetricFamily(
-            "halfseen_outcomes", "Outcomes by what they are.", labels=("loop", "state")
+            "halfseen_outcomes", "Outcomes by state.", labels=("loop", "state")
         )
         pending = GaugeMetricFamily(
-            "halfseen_pending", "Decisions that wait for their outcome.", labels=("loop",)
+            "halfseen_pending", "Decisions waiting for their outcome.", labels=("loop",)
         )
         held = GaugeMetricFamily(
-            "halfseen_held", "Decisions that are held and not shown yet.", labels=("loop",)
+            "halfseen_held", "Decisions held and not yet shown.", labels=("loop",)
         )
         unmatched = GaugeMetricFamily(
             "halfseen_unmatched", "Outcomes whose decision is not known.", labels=("loop",)
@@ -107,7 +109,7 @@ class LoopCollector:
         )
         dimension = GaugeMetricFamily(
             "halfseen_effective_dimension",
-            "Sum of one over the shares seen: as hard to learn as so many arms always seen.",
+            "Effective dimension: the sum of one over the shares seen.",
             labels=("loop",),
         )
         for name, loop in self.loops.items():

@@ -1,4 +1,4 @@
-"""Several rewards of one decision: which are repeated, and what they come to."""
+"""Several rewards of one decision: duplicates and aggregation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AGGREGATES: dict[str, Any] = {
 
 
 def aggregate(rule: str, values: Sequence[float]) -> float | None:
-    """Return what several rewards come to, None if there are none.
+    """Return the aggregate of several rewards, None if there are none.
 
     >>> aggregate("mean", [1.0, 0.0]), aggregate("sum", [])
     (0.5, None)
@@ -29,7 +29,7 @@ def aggregate(rule: str, values: Sequence[float]) -> float | None:
 
 
 def mark_of(key: str | None) -> int | None:
-    """Return 63 bits of an `Idempotency-Key`, kept with the outcome that was sent under it."""
+    """Return a 63-bit digest of an `Idempotency-Key`, stored with its outcome."""
     if key is None:
         return None
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) >> 1
@@ -42,7 +42,7 @@ def is_repeated(
     client_at: int | None,
     mark: int | None,
 ) -> bool:
-    """Tell whether an outcome was sent before.
+    """Return whether an outcome was sent before.
 
     Under every rule it was if its key is known, or its reward with the same client's time.
     Otherwise a sum or a mean counts equal rewards each time, and the last reward is another one
@@ -83,7 +83,7 @@ def rewards_of(known: Known | Orphan | None) -> list[list[Any]]:
 
 
 def of_several(rule: str, error: InvalidInput) -> InvalidInput:
-    """Return the refusal of a reward that makes of several what cannot be learned."""
+    """Return the error for a reward whose aggregate with the others cannot be learned."""
     needed = error.requirement.removeprefix("must be ")
     return InvalidInput(
         "reward",
@@ -94,7 +94,7 @@ def of_several(rule: str, error: InvalidInput) -> InvalidInput:
 
 
 def key_was_used(name: str, key: str | None) -> Conflict:
-    """Return the refusal of a key that another reward of the same decision came with."""
+    """Return the error for a key already used by another reward of the same decision."""
     return Conflict(
         f"The Idempotency-Key was used for another outcome of decision {shorten(name)}. Nothing was"
         " changed.",
@@ -105,11 +105,11 @@ def key_was_used(name: str, key: str | None) -> Conflict:
 
 
 def differing(name: str, before: float | None, reward: float | None) -> Conflict:
-    """Return the refusal of an outcome that is not the one a decision has."""
+    """Return the error for an outcome that contradicts an earlier one."""
     known = "missing" if before is None else f"the reward {before:g}"
     return Conflict(
-        f"Decision {shorten(name)} has an outcome already: {known}. Nothing was changed.",
+        f"Decision {shorten(name)} already has an outcome: {known}. Nothing was changed.",
         field="reward",
         value=reward,
-        fix="Send one outcome per decision, or let the loop take several (`rewards`).",
+        fix="Send one outcome per decision, or let the loop accept several (`rewards`).",
     )

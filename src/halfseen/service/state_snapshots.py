@@ -1,4 +1,4 @@
-"""Snapshots of states, which spare a start most of the log."""
+"""Snapshots of states, so that a start need not replay the whole log."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from halfseen.studies.storage import sealed
 
 EVERY = 100_000  # events
 KEPT = 2
-ROWS = 250  # decisions written at once; the loop answers requests in between
+ROWS = 250  # decisions per chunk; the loop answers requests in between
 
 
 class Capture:
-    """The state of a loop at one event, written a few decisions at a time while the loop goes on.
+    """The state of a loop at one event, written in chunks while the loop continues.
 
-    What a later event changes is written as it was before.
+    Decisions changed by later events are written as they were before.
     """
 
     def __init__(self, state: LoopState) -> None:
@@ -73,9 +73,9 @@ def packed(lines: Iterable[str]) -> bytes:
 
 
 def unpacked(stored: bytes) -> Any:
-    """Return what was packed, as `LoopState.to_dict` gives it."""
+    """Return the unpacked state, as `LoopState.to_dict` gives it."""
     text, end, checksum = zlib.decompress(bytes(stored)).rpartition(b"\n")
-    if not end:  # of an earlier version: all in one
+    if not end:  # of an earlier version: in one piece
         return json.loads(checksum)
     if sha256(text).hexdigest().encode() != checksum:
         raise ValueError("checksum")
@@ -91,9 +91,9 @@ def unpacked(stored: bytes) -> Any:
 
 
 def read_back(state: LoopState) -> bytes:
-    """Return a state as it is stored; StorageError if it cannot be read from that.
+    """Return a state packed for storage; StorageError if it cannot be read back.
 
-    Nothing may rest on a snapshot that cannot be read.
+    No event may be deleted relying on an unreadable snapshot.
     """
     stored = packed(Capture(state).lines())
     read = _state(stored, state.configs)
@@ -106,7 +106,7 @@ def read_back(state: LoopState) -> bytes:
 
 
 def write_snapshot(log: EventLog, loop: int, seq: int, stored: bytes, revision: int) -> None:
-    """Store a snapshot in a transaction of its own, and delete all but the newest ones.
+    """Store a snapshot in its own transaction, and delete all but the newest ones.
 
     One that is older than another is not stored: it may hold what was erased since. Nor is one of
     another revision than the newest, under which the log may have been folded again.
@@ -145,7 +145,7 @@ def load_state(log: EventLog, loop: int, base: int, configs: Configs) -> tuple[L
     """Return the state at the end of the log, and the event of the snapshot it began with.
 
     A snapshot that cannot be read, that is ahead of the log, or after which the log cannot be
-    folded is passed over for an earlier one, and in the end for the whole log.
+    folded is skipped for an earlier one, and finally for the whole log.
     """
     seqs = log.execute(
         "SELECT seq FROM snapshots WHERE loop = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC",
@@ -174,7 +174,7 @@ def _snapshot(log: EventLog, loop: int, seq: int, configs: Configs) -> LoopState
 def _state(stored: bytes, configs: Configs) -> LoopState | None:
     try:
         return LoopState.from_dict(unpacked(stored), configs)
-    except Exception:  # whatever is wrong with it
+    except Exception:  # any kind of damage
         return None
 
 
@@ -195,7 +195,7 @@ def replayed(
 
 
 def check_snapshots(log: EventLog, loop: int, base: int, configs: Configs) -> list[str]:
-    """Return what does not agree when all snapshots of a loop are compared with a replay."""
+    """Return the disagreements between all snapshots of a loop and a replay."""
     name = configs[max(configs)].name
     seqs = log.execute("SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq", (loop,))
     try:
@@ -211,7 +211,7 @@ def check_snapshots(log: EventLog, loop: int, base: int, configs: Configs) -> li
         if stored is None:
             found.append(f"Loop {name}: the snapshot of event {seq} is damaged.")
         elif stored.to_dict() != state.to_dict():
-            found.append(f"Loop {name}: the snapshot of event {seq} is not what a replay gives.")
+            found.append(f"Loop {name}: the snapshot of event {seq} does not agree with a replay.")
     try:
         state.fold_all(log.all_events(loop, state.seq))
     except StorageError as error:

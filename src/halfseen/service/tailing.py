@@ -1,4 +1,4 @@
-"""Following what other processes write to the same database."""
+"""Following the events of other processes on the same database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POLL_SECONDS = 0.2
 
 
 class Tail:
-    """Folds the events of other processes: told by the server, and looked for every 200 ms.
+    """Folds the events of other processes: notified by the server, and polled every 200 ms.
 
     Attributes
     ----------
@@ -82,6 +82,6 @@ class Tail:
                 listener.close()
 
     def close(self) -> None:
-        """Give the connections up."""
+        """Close the connections."""
         self._close_listener()
         self._log.close()

@@ -1,4 +1,4 @@
-"""Group commit: what has queued is written in one transaction, then folded, then answered."""
+"""Group commit: queued requests are written in one transaction, then folded, then answered."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class LiveLoop:
 
 @dataclass(slots=True)
 class Call:
-    """Requests of one client that wait for their answers; none to close a loop's windows.
+    """Queued requests of one client; empty to close a loop's windows.
 
-    A transaction that fails for what it holds is tried again with each of its calls alone.
+    A transaction that fails because of its content is retried call by call.
     """
 
     loop: LiveLoop
@@ -68,7 +68,7 @@ class Writer:
     catch_up
         Called with a loop and the events that other processes have added to it.
     put_aside
-        Called with a loop that cannot be folded and why; returns what its requests are told.
+        Called with a loop that cannot be folded and the reason; returns the error for its requests.
     clock
         The time in microseconds.
     """
@@ -94,20 +94,20 @@ class Writer:
         self.failing = False
         self.failures = 0
         self.commit_seconds: deque[float] = deque(maxlen=10_000)
-        self._usual = 0.0  # seconds that a commit takes of late
-        self._expected = 1  # calls that were under way when the last transaction ended
+        self._usual = 0.0  # recent duration of a commit in seconds
+        self._expected = 1  # calls in progress when the last transaction ended
         self._enough: asyncio.Future[None] | None = None
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def submit(
         self, loop: LiveLoop, items: Sequence[Item], key: str | None
     ) -> asyncio.Future[Answers]:
-        """Queue requests; the answers come once what they add is on disk."""
+        """Queue requests; the answers come once their events are on disk."""
         self._refuse_if_closing()
         if self.queued + len(items) > self.queue_limit:
             raise QueueFull(
-                f"{self.queued:,} requests wait for the disk, of {self.queue_limit:,} that may."
-                " Nothing was kept.",
+                f"{self.queued:,} requests are queued; at most {self.queue_limit:,} may be."
+                " Nothing was stored.",
                 fix="Try again in a second.",
             )
         future: asyncio.Future[Answers] = asyncio.get_running_loop().create_future()
@@ -120,7 +120,7 @@ class Writer:
 
     def _refuse_if_closing(self) -> None:
         if self._closing:
-            raise StorageUnavailable("The service is stopping. Nothing was kept; try again.")
+            raise StorageUnavailable("The service is stopping. Nothing was stored; try again.")
 
     def sweep(self, loop: LiveLoop) -> None:
         """Close the windows of a loop that have passed, with the next transaction."""
@@ -136,7 +136,7 @@ class Writer:
         return await future
 
     async def close(self) -> None:
-        """Write what has queued, then stop."""
+        """Write queued requests, then stop."""
         self._closing = True
         self._wake.set()
         await self._task
@@ -168,7 +168,7 @@ class Writer:
             wait = await self._failed(wait)
 
     async def _probe(self, wait: float) -> float:
-        """Try whether the database takes what is written again; return how long to wait if not."""
+        """Test whether the database can be written again; return how long to wait if not."""
         try:
             await self._in_thread(self.log.probe)
         except StorageUnavailable:
@@ -221,7 +221,7 @@ class Writer:
         return calls + [Call(loop) for loop in sweeps.values()]
 
     async def _transaction(self) -> bool:
-        """Write what has queued; return False if the database did not take it."""
+        """Write queued requests; return False if the database failed."""
         calls = self._taken()
         if not calls:
             return True
@@ -278,7 +278,7 @@ class Writer:
         return True
 
     def _follow(self, opened: list[Any]) -> dict[int, Refusal]:
-        """Fold what other processes have added; return the refusals of loops that cannot be."""
+        """Fold the events of other processes; return the errors of loops that cannot be folded."""
         lost = {}
         for loop, tip, newer, _ in opened:
             try:
@@ -303,7 +303,7 @@ class Writer:
         self._usual += 0.1 * (seconds - self._usual)
 
     def _unknown(self, loop: LiveLoop, calls: list[Call]) -> list[str]:
-        """Return the ids that must be looked up because the state may have dropped them."""
+        """Return the ids to look up because they may have been dropped from memory."""
         state = loop.state
         if state.complete and loop.base == 0:
             return []
@@ -324,7 +324,7 @@ class Writer:
         return opened
 
     def _plan(self, calls: list[Call], opened: list[Any]) -> dict[int, Plan]:
-        """Plan all requests, and note their answers in the calls."""
+        """Plan all requests, and store their answers in the calls."""
         now = self.clock()
         plans = {}
         for loop, _, _, stored in opened:

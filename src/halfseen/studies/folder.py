@@ -26,7 +26,7 @@ from halfseen.studies.storage import (
 from halfseen.studies.study import TRAJECTORIES, Fingerprints, Study
 from halfseen.tables import brief, listed
 
-NUMBERS = ("horizon", "replications", "seed")  # what a command may set in place of the spec's
+NUMBERS = ("horizon", "replications", "seed")  # settings that a command may override
 PRECISIONS = ("double", "single")
 _HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
@@ -76,7 +76,7 @@ def _check_same(present: dict[str, Any], folder: Path, study: Study) -> None:
     fix = "Choose another folder."
     if other:
         told = ", ".join(f"{name} {value:,}" for name, value in other.items())
-        fix += f" It was run with {told}: give the same to go on with it."
+        fix += f" It was run with {told}: use the same to resume it."
     raise InvalidInput(
         "out",
         "must be a new folder, not one that holds another study's results",
@@ -142,16 +142,16 @@ def not_all_there(
     if content["trajectories"] != TRAJECTORIES:
         return StorageError(
             f"{folder} was played by another version of halfseen, whose numbers differ. {run}:"
-            " it is played anew, and what was played before is kept."
+            " it is simulated again, and the earlier results are kept."
         )
     changed = [p for p, code in fingerprints.nouns.items() if content["code"].get(p) != code]
     if changed:
         return StorageError(
             f"{folder} was played with other code: the code or file behind {listed(changed)} has"
-            f" changed since. {run}: what changed is played again, and what was played before comes"
-            " back with the old code."
+            f" changed since. {run}: what changed is simulated again, and the earlier results are"
+            " valid again with the old code."
         )
-    return StorageError(f"{folder} holds an unfinished {what}. {run}: it goes on where it stopped.")
+    return StorageError(f"{folder} holds an unfinished {what}. {run}: it resumes where it stopped.")
 
 
 def _content(study: Study, precision: str, fingerprints: Fingerprints) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def _unknown(folder: Path, place: str, kind: str, defined: dict[str, str]) -> st
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    """Return what a folder's study file holds, if it is as it was written."""
+    """Return the content of a folder's study file, if it is unaltered."""
     path = folder / STUDY_FILE
     content = read_json(path)
     keys = {"precision", "trajectories", "code", "defined", "functions", "study", "checksum"}

@@ -1,4 +1,4 @@
-"""Play a study a few replications at a time, for those who watch."""
+"""Simulate a study a few replications at a time, for live display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this machine can run, and how fast."""
+"""The engines available on this machine, and their speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problems, censorships and policies a study is given, and the mistakes in giving them."""
+"""Validation of the problems, censorships and policies of a study."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def named(field: str, value: Any, kind: Any) -> dict[str, Any]:
 
 
 def _check_kind(field: str, noun: Any, kind: Any) -> None:
-    """Refuse what is no object of a kind, saying which mistake it looks like."""
+    """Refuse an object of the wrong kind, with a hint at the likely mistake."""
     if is_kind(noun, kind):
         return
     bases = getattr(kind, "__args__", (kind,))

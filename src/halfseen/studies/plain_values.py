@@ -13,7 +13,7 @@ from halfseen.censorship import Censorship
 
 
 def describe(noun: Any) -> dict[str, Any]:
-    """Return a noun as plain values; `study_from` turns them into the noun again.
+    """Return a problem, censorship or policy as plain values; `study_from` reverses it.
 
     A Python function becomes its name, from which nothing can be built.
     """
@@ -31,7 +31,7 @@ def describe(noun: Any) -> dict[str, Any]:
 
 
 def functions_in(noun: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Yield the Python functions a noun holds, each with its place; a spec cannot hold them."""
+    """Yield the Python functions in an object, each with its path; a spec cannot hold them."""
     for entry in fields(noun):
         value, inner = getattr(noun, entry.name), f"{place}.{entry.name}"
         if callable(value):

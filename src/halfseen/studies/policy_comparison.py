@@ -1,4 +1,4 @@
-"""Which policy did better, by how much and with what confidence: paired on the same draws."""
+"""Paired comparison of policies on the same draws."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def compare(result: Result, first: str, second: str, axis: str, level: float) ->
 
 @dataclass(frozen=True)
 class Leaders:
-    """The policies of one world that may be the best, as far as the replications can tell.
+    """The policies of one world that may be the best, given the replications.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Leaders:
 
     @property
     def clear(self) -> bool:
-        """Whether all other policies surely lost more."""
+        """Whether all other policies lost significantly more."""
         return len(self.names) == 1
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class Leaders:
 
 
 def leaders(result: Result, level: float = 0.95) -> list[Leaders]:
-    """Return who may be the best in every world."""
+    """Return the policies that may be the best in every world."""
     level = checks.number("level", level, above=0.0, below=1.0)
     problems, censorships, policies = names_of(result)
     found = []
@@ -135,7 +135,7 @@ def leading_rows(result: Result, level: float = 0.95) -> list[int]:
 
 
 def best(result: Result, level: float) -> Table:
-    """Return who may be the best in every world as a table; see `Result.best`."""
+    """Return the policies that may be the best in every world as a table; see `Result.best`."""
     adjusted = f"± {level_name(level)}, adjusted"  # for several comparisons, unlike `compare`
     return table(
         [

@@ -1,4 +1,4 @@
-"""What a study found, on named axes."""
+"""The results of a study, on named axes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _MORE_AXES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Tabular, ByValue):
-    """Tracks of every replication of every cell, with the study they belong to.
+    """The recorded arrays of every replication of every cell, with the study they belong to.
 
     Attributes
     ----------
@@ -118,14 +118,15 @@ class Result(Tabular, ByValue):
 
     @property
     def data(self) -> xr.Dataset:
-        """The tracks as an xarray dataset, sharing their memory.
+        """The recorded arrays as an xarray dataset, sharing their memory.
 
         Problems with fewer arms than the largest have zero pulls of the arms they lack.
         `optimism_failed` is -1 for policies without a confidence interval. With ``stop="winner"``:
         `winner` is the arm declared the best, `winner_round` the round in which it was, and
         `winner_right` whether it is a best arm; -1, 0 and -1 where none was declared. With late
-        feedback: `observations` are in hand, `pending` decisions are open, as nothing came and it
-        still may, and `lost` ones were given up (or, where only conversions are sent, paid 0).
+        feedback: `observations` counts rewards that have arrived, `pending` decisions whose reward
+        may still arrive, and `lost` those whose window has closed (or, where only conversions are
+        sent, that paid 0).
         """
         import xarray as xr
 
@@ -227,7 +228,7 @@ class Result(Tabular, ByValue):
         }
 
     def _winners(self, position: Position) -> dict[str, float | None]:
-        """Return how often, how soon and how rightly a winner was declared in one cell."""
+        """Return how often, how soon and how accurately a winner was declared in one cell."""
         rounds = self.tracks["winner_round"][position]
         right = self._right()["winner_right"][position]
         declared = right >= 0
@@ -264,7 +265,7 @@ class Result(Tabular, ByValue):
     def best(self, *, level: float = 0.95) -> Table:
         """Return the policy with the lowest regret under every problem and censorship.
 
-        Where the replications cannot tell it apart from others, ``best`` names those too: "UCB or
+        Where the replications do not distinguish it from others, ``best`` lists those too: "UCB or
         IMED", and "UCB and IMED tie" if they had the same regret in every replication; ``clear`` is
         True if it names one. A policy with the lowest expected regret is among those named with
         probability at least `level`. ``regret`` is the lowest mean, ``behind by`` how much more the
@@ -293,7 +294,7 @@ class Result(Tabular, ByValue):
         ----------
         what
             ``"regret"``, its mean by round with 95% bands, or ``"corridor"``, the regret between
-            what is proved below and above it, where both are known (UCB on armed bandits).
+            its lower and upper bounds, where both are known (UCB on armed bandits).
         problem
             The name of one problem; left out, all of them.
         """

@@ -172,7 +172,7 @@ def _fill(
 
 @contextmanager
 def _compilable(name: str, cell: AnyCell) -> Iterator[None]:
-    """Turn the compiler's complaints about a kernel into a sentence that names the cell."""
+    """Turn compiler errors about a kernel into a sentence that names the cell."""
     try:
         yield
     except Exception as error:
@@ -291,7 +291,7 @@ def thread_count(workers: int | None, scheduler: str | None) -> int:
 
 
 def check_progress(progress: Progress | None) -> None:
-    """Refuse what cannot be called, before anything is played."""
+    """Refuse an object that is not callable, before the simulation."""
     if progress is not None and not callable(progress):
         raise InvalidInput(
             "progress",
@@ -335,5 +335,5 @@ def choose_engine(study: Study) -> tuple[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what computes the numbers."""
+    """Return the versions of the packages that compute the numbers."""
     return {"python": platform.python_version()} | cluster.packages()

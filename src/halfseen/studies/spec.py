@@ -260,12 +260,12 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
 
 
 def _known_kind(place: str, kind: Any, registry: dict[str, Any]) -> str:
-    """Return the name of a kind; if it is not known, say how kinds of one's own become known."""
+    """Return the name of a kind; if it is unknown, explain how to register one."""
     if isinstance(kind, str) and kind in registry:
         return kind
     own = (
-        "A kind of your own is known once its module is imported: --import MODULE, or in Python"
-        " import MODULE."
+        "Your own kind is known once its module is imported: --import MODULE, or in Python import"
+        " MODULE."
     )
     meant = did_you_mean(kind, registry, suggestion(sharing_a_word(kind, registry)))
     if meant:

@@ -30,7 +30,7 @@ STUDY_FILE, CELL_FILE = "study.json", "cell.json"
 CELLS, PARTS, SUMMARIES = "cells", "parts", "summaries"
 _NOT_JSON = object()
 LOCK_FILE, DRAFT, OLD = ".lock", ".draft", ".old"
-ABANDONED_SECONDS = 3600.0  # temporary files older than this were left by a killed process
+ABANDONED_SECONDS = 3600.0  # temporary files older than this are leftovers of a killed process
 
 
 def write_text(path: Path, text: str) -> None:
@@ -243,7 +243,7 @@ def read_cell(folder: Path, digest: str, arrays: dict[str, NDArray[Any]]) -> dic
 
 
 def _present(folder: Path, digest: str) -> Path | None:
-    """Return where a cell is: in its place, or set aside by a save that was killed."""
+    """Return the path of a cell: its own, or a backup left by a killed save."""
     with readable(folder):
         for place in (folder / CELLS / digest, _old(folder, digest)):
             if (place / CELL_FILE).exists():  # else it was never finished
@@ -266,7 +266,7 @@ def _read_array(path: Path, checksum: str, like: NDArray[Any]) -> NDArray[Any]:
             stored: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     except (OSError, MemoryError) as error:
         raise StorageError(f"Cannot read {path}: {error}. Free some memory, then try again.")
-    except Exception:  # numpy's reader raises nearly anything on a header that is not one
+    except Exception:  # numpy's reader may raise any exception on an invalid header
         raise _damaged(path) from None
     if stored.shape != like.shape or stored.dtype != like.dtype:
         raise _damaged(path)
@@ -302,7 +302,7 @@ def explained(path: Path) -> Iterator[None]:
         full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
         raise StorageError(
             f"Cannot write {path}: {getattr(error, 'strerror', None) or error}."
-            " Nothing half-written was left and what was finished is kept."
+            " No partial file was left and finished results are kept."
             f" {'Free some space or choose' if full else 'Choose'} another place, then run again."
         )
 

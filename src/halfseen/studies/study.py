@@ -54,7 +54,7 @@ Position = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Hashes of what decides a study's numbers, as parameters and code stood when they were taken.
+    """Hashes of the parameters and code that determine a study's numbers.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Fingerprints:
         For every problem, censorship and policy, by place such as ``"policies.UCB"``: a hash of
         its parameters and code.
     cells
-        A hash of everything that decides a cell's numbers, by position.
+        A hash of everything that determines a cell's numbers, by position.
     """
 
     nouns: dict[str, str]
@@ -97,7 +97,7 @@ class Study(Shown):
         round, unless what is missing depends on rewards. No other number changes.
     level
         Of the winner, with `stop` only: a wrong one is declared with probability at most 1 - level.
-        0.95 unless said otherwise.
+        0.95 by default.
 
     Examples
     --------
@@ -239,7 +239,7 @@ class Study(Shown):
 
     @property
     def size(self) -> str:
-        """What is played and how often, in a line."""
+        """The size of the study, in a line."""
         cells = " x ".join(counted(GROUPS[g], len(getattr(self, g))) for g in GROUPS)
         return f"{cells}, {counted('replication', self.replications)} of {self.horizon:,} rounds"
 
@@ -311,7 +311,7 @@ class Study(Shown):
         return dict(pair for pairs in found for pair in pairs)
 
     def check_storable(self) -> None:
-        """Refuse to store what holds something whose value cannot be written down."""
+        """Refuse to store a study with values that cannot be serialised."""
         for place, noun in self.nouns().items():
             try:
                 fingerprint(_decisive(noun))
@@ -320,7 +320,7 @@ class Study(Shown):
                     place,
                     f"must be made of code and values to be stored ({error})",
                     noun,
-                    "Leave `out` and `save` away and use the result in memory, or give the"
+                    "Leave out `out` and `save` and use the result in memory, or give the"
                     " function's values: PerAction, or SequenceOfActions of sampled rounds.",
                 ) from None
 
@@ -347,7 +347,7 @@ class Study(Shown):
     def fingerprints(self) -> Fingerprints:
         """Return hashes of everything that decides the numbers, code included.
 
-        What cannot be written down is told apart in the running program only.
+        Values that cannot be serialised are distinguished in this process only.
         """
         nouns = {}
         for place, noun in self.nouns().items():
@@ -386,7 +386,7 @@ def _unused(name: str, names: Mapping[str, object]) -> str:
 
 
 def _decisive(noun: Any) -> Any:
-    """Return what decides a noun's part in the numbers: its fields, and code that may be yours."""
+    """Return what determines an object's effect on the numbers: its fields and code."""
     return noun.decisive() if isinstance(noun, Problem) else noun
 
 

@@ -150,7 +150,7 @@ def summarize(
     """Play every cell of a study and keep only moments, extremes and quantiles.
 
     Memory does not depend on the number of replications. The parameters are those of `simulate`.
-    With `out`, what is finished of a cell is written there every few seconds. Quantiles are within
+    With `out`, partial results of a cell are written there every few seconds. Quantiles are within
     1%: values are counted in bins whose edges have a ratio of 1.01 / 0.99.
 
     Examples
@@ -268,7 +268,7 @@ def _keep(draft: Draft, report: Callable[[int], None], part: Part, first: int, l
 def _play(
     play: Play, room: int, draft: Draft, lacks: list[Span], report: Callable[[int], None]
 ) -> None:
-    """Play what a draft lacks, in batches of at most `room` bytes and about BATCH_SECONDS."""
+    """Simulate what a draft lacks, in batches of at most `room` bytes and about BATCH_SECONDS."""
     row_bytes = sum(array.nbytes for array in blank_track(draft.cell, 1).arrays().values())
     most = max(1, room // row_bytes)
     size = max(1, most // 64)

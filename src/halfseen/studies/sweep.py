@@ -110,7 +110,7 @@ class Sweep(Tabular):
 
     @property
     def has_slope(self) -> bool:
-        """Whether a slope against the varied number says something: not that of a seed, or of 0."""
+        """Whether a slope against the number is meaningful: not for a seed, or a value of 0."""
         many = len(self.values) > 1 and min(self.values) > 0
         return many and self.path not in WITHOUT_SLOPE
 
@@ -221,8 +221,8 @@ def sweep(
     values
         The values the number is set to.
     out
-        A new or empty folder in which every value gets a folder of its own; a sweep that was
-        stopped goes on, and may have other values.
+        A new or empty folder in which every value gets a folder of its own; an interrupted sweep
+        resumes, and may have other values.
     **options
         Of `simulate`: engine, workers and so on.
 
@@ -269,7 +269,7 @@ def over(study: Study, numbers: Mapping[str, Sequence[float]], **options: Any) -
 def _reserve(
     folder: Path, path: str, values: list[float], studies: list[Study], options: dict[str, Any]
 ) -> None:
-    """Mark a folder as this sweep's once nothing is left that would be refused."""
+    """Mark a folder as this sweep's after all checks."""
     check_sweep_folder(folder, path, lambda value: varied(studies[0], path, value))
     scheduler = options.get("scheduler")
     thread_count(options.get("workers"), scheduler)

@@ -26,7 +26,7 @@ def varied(study: Study, path: str, value: float) -> Study:
         Not changed.
     path
         Such as ``horizon``, ``censorships.*.observe``, ``problems.arms.means.0`` or
-        ``censorships.late.laws.mean``: words lead on into lists and the objects within.
+        ``censorships.late.laws.mean``, with dots into lists and nested objects.
     value
         The new number.
     """

@@ -1,4 +1,4 @@
-"""What is proved of a run: its potential at each round, and how likely optimism is to fail."""
+"""Bounds for a run: its potential at each round, and the failure probability of optimism."""
 
 from __future__ import annotations
 

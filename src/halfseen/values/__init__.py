@@ -1,1 +1,1 @@
-"""The value of a policy from a log in which rewards are missing."""
+"""Off-policy evaluation from a log with missing rewards."""

@@ -1,4 +1,4 @@
-"""Would another policy have earned more? Its value from a log with missing rewards."""
+"""Off-policy evaluation: the value of a policy from a log with missing rewards."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def value(
     feedback_time
         The column of times at which rewards came back. Decisions younger than the window, which may
         still be waiting, are left out, and rewards that came later than it count as missing; left
-        out, the window is the delay within which 99% of what comes back is back.
+        out, the window is the delay within which 99% of the rewards that ever come are back.
     target
         The policy: probabilities by arm, as ``{"a": 0.7, "b": 0.3}``, or by context and arm, a
         column of its probability of the logged arm, or a function that takes the columns
@@ -83,7 +83,7 @@ def value(
     propensity
         The column of logging probabilities; left out, shares of arms in each context stand in.
     context, features
-        What decisions looked at: a column of groups, and columns of numbers.
+        What decisions depended on: a column of groups, and numeric columns.
     observe
         How the probability of being seen is found: ``"cells"`` (arm and context), ``"arms"``,
         ``"logistic"`` or ``"trees"`` (cross-fitted on the features; they need scikit-learn), or
@@ -138,7 +138,7 @@ def value(
     groups = _read(decisions, extra, roles)
     if drop_arms and propensity is not None:
         groups = rescaled(groups)
-        notes = [*notes, "Propensities are divided by their sum over the arms that are left."]
+        notes = [*notes, "Propensities are renormalised over the remaining arms."]
     flagged, told = _odd_rows(decisions)
     found = _evaluated(groups, asked, settings)
     left, name = decisions.left_out, decisions.log.name
@@ -227,7 +227,7 @@ def _read(decisions: Decisions, extra: tuple[str, ...], roles: Mapping[str, Any]
     if void is not None:
         raise InvalidInput(
             "reward",
-            "must tell more than that a reward was seen",
+            "must hold rewards, not only whether they were seen",
             void.finding,
             f"{void.effect} {void.remedy}",
         )

@@ -68,7 +68,7 @@ class Evaluation:
         return influence(estimator, self.log.sample, self.weightings[policy], self.threshold)
 
     def _spread_is_not_error(self, estimator: str) -> bool:
-        """Return whether a bias, or the regression's error, enters that no influence value has."""
+        """Return whether a bias, or the regression's error, is not captured by influence values."""
         if estimator in ("clipped IPW", "clipped DR", "switch-DR"):
             weights = (w.weight[self.log.sample.seen].max() for w in self.weightings)
             return bool(max(weights) > self.threshold)
@@ -111,11 +111,12 @@ class Evaluation:
         return self.means.thin(self.policies[0])
 
     def result(self, estimator: str | None, options: dict[str, int]) -> PolicyValue:
-        """Return everything that does not depend on how the log was read."""
+        """Return the result, apart from how the log was read."""
         if estimator is not None and estimator not in self.available:
             raise InvalidInput(
                 "estimator",
-                "needs the policy's probabilities of all arms, which its column does not tell",
+                "needs the policy's probabilities of all arms, which a column of the logged arm"
+                " does not give",
                 estimator,
                 f"Use {' or '.join(WEIGHTED_ONLY[:2])}, or give probabilities by arm or context.",
             )

@@ -1,4 +1,4 @@
-r"""What a policy's value can be if missing rewards differ from seen ones with the same features.
+r"""Bounds on a policy's value if missing rewards differ from seen ones with the same features.
 
 The Gamma model of `halfseen.logs.missing_bounds` at each arm and features x: the missing rewards
 have a mean between two expectiles of the rewards seen with that arm and x. An expectile needs of
@@ -129,7 +129,7 @@ class FeatureBounds(ByValue):
     tails
         The laws of their rewards.
     rare
-        The rewards that chance may have left out.
+        The rare rewards that may be absent by chance.
     observe
         Their probabilities of being seen.
     shares

@@ -1,4 +1,4 @@
-r"""What a policy's value can be if missing rewards differ from the ones seen.
+r"""Bounds on a policy's value if missing rewards differ from the ones seen.
 
 The Gamma model of `halfseen.logs.missing_bounds`, cell by cell (context and arm). It needs no
 probability of being seen: the missing rewards of a cell have a mean between two expectiles of the

@@ -1,6 +1,6 @@
 r"""SQL that groups the decisions of a log for the estimators.
 
-Rewards and probabilities of a short log are told apart by value. In a long one, rewards that are
+Rewards and probabilities of a short log are grouped by exact value. In a long one, rewards that are
 not 0 and 1, and probabilities that differ from row to row, are grouped by interval. A group then
 has the probabilities and the reward at which sums of weights, and of weighted rewards, are those of
 its decisions; only the spread of the weights inside an interval is lost, which is a share

@@ -1,4 +1,4 @@
-"""The decisions of a log as groups of equal ones, or row by row where features tell all apart."""
+"""The decisions of a log as groups of equal ones, or row by row with features."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class LogGroups(ByValue):
 
     @property
     def by_row(self) -> bool:
-        """Whether each decision is a group of its own, told apart by features."""
+        """Whether each decision is its own group, because of features."""
         return bool(self.names)
 
     @cached_property
@@ -129,7 +129,7 @@ def read_groups(
     target, observe
         Which of them hold the policy's probability of the logged arm, and that of being seen.
     exact_rows
-        Decisions up to which rewards and probabilities are told apart by value.
+        Decisions up to which rewards and probabilities are grouped by exact value.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Whether a log shows what a policy would play; if not, the bound that still holds."""
+"""Overlap: whether a log supports a policy; if not, the bounds that still hold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Mask = NDArray[np.bool_]
 def check_policies(
     log: LogGroups, policies: Sequence[PolicyOnLog], model: NuisanceModel, fit: Nuisances
 ) -> list[str]:
-    """Raise where the log says nothing about a policy; return what to beware of."""
+    """Raise where the log does not support a policy; return warnings."""
     warnings: list[str] = []
     for field, policy in zip(("target", "compare"), policies, strict=False):
         check_arms(log, field, policy)
@@ -39,14 +39,14 @@ def check_policies(
     if log.propensity is None:
         share = "shares of the arms in each context" if len(log.contexts) > 1 else "arms' shares"
         warnings.append(
-            f"There are no propensities: the {share} stand in for them. That is right only if"
-            " decisions looked at nothing else."
+            f"There are no propensities: the {share} stand in for them. That is valid only if"
+            " decisions depended on nothing else."
         )
     least, most = _ends(log)
     if least == most:
         warnings.append(
-            f"All rewards seen are {show(least)}: the interval has no width, and says nothing of"
-            " rewards that did not come up yet."
+            f"All rewards seen are {show(least)}: the interval has no width, and does not cover"
+            " rewards that have not occurred yet."
         )
     matter = np.any([policy.logged > 0.0 for policy in policies], axis=0)
     cut = int(log.sample.count[fit.cut & matter].sum())
@@ -73,7 +73,7 @@ def check_arms(log: LogGroups, field: str, policy: PolicyOnLog) -> None:
 
 
 def check_propensities(log: LogGroups, field: str, policy: PolicyOnLog, fit: Nuisances) -> None:
-    """Raise if a propensity that divides is no probability above 0."""
+    """Raise if a propensity used as a divisor is not a probability above 0."""
     if log.propensity is None or policy.is_logging:
         return
     wrong = ~((log.propensity > 0.0) & (log.propensity <= 1.0)) & (policy.logged > 0.0)
@@ -136,7 +136,7 @@ def rescaled(log: LogGroups) -> LogGroups:
 def check_overlap(
     log: LogGroups, field: str, policy: PolicyOnLog, model: NuisanceModel
 ) -> tuple[str, ...]:
-    """Raise if nothing was seen of what a policy plays; return what had to be borrowed.
+    """Raise if no reward was seen of what a policy plays; return what was borrowed.
 
     The error says between what the value lies all the same: rewards of the rest are somewhere
     between the smallest and the largest seen.
@@ -178,7 +178,7 @@ def check_overlap(
             if model.observe == "cells" and not never[lost].all():
                 fix += f", or use {option('observe', 'arms')} if contexts are seen alike"
         fix += "."
-        raise InvalidInput(field, "must play what the log shows the reward of", what, fix + bounds)
+        raise InvalidInput(field, "must play arms whose rewards the log shows", what, fix + bounds)
     borrowed = [f"{log.arms[a]}{_where(log, x)}" for x, a in np.argwhere(unseen | unplayed)]
     if not borrowed:
         return ()
@@ -263,7 +263,7 @@ def _ends(log: LogGroups) -> tuple[float, float]:
 
 
 def _in_words(log: LogGroups, bounds: Sequence[float], also: str) -> str:
-    """Say between what a value lies; nothing where that is no more than the rewards seen."""
+    """State bounds on a value; nothing if they are no tighter than the range of rewards."""
     least, most = _ends(log)
     low, high = max(bounds[0], least), min(bounds[1], most)
     if (low <= least and high >= most) or low > high:

@@ -76,13 +76,13 @@ class PolicyValue(Tabular, ByValue):
         size if propensities and probabilities of being seen are right; None if shares of arms stand
         in for propensities, rewards can be negative or the mean weight is far from 1.
     diagnostics
-        What the weights say.
+        Diagnostics of the weights.
     tipping_gamma
         The smallest Gamma at which the difference may be 0; infinite if none is large enough.
     rows, seen
         Decisions, and rewards seen.
     log, warnings, notes, left_out, asked
-        Where it comes from, and what to beware of.
+        The source, warnings and notes.
     """
 
     FILE: ClassVar[str] = "value.json"  # marks a folder as that of a value
@@ -199,7 +199,7 @@ class PolicyValue(Tabular, ByValue):
 
     @property
     def turning(self) -> str:
-        """How far missing rewards may differ before the order of the policies is open."""
+        """The Gamma at which the order of the policies is open."""
         gamma = self.tipping_gamma
         if gamma is None or self.seen == self.rows:
             return ""
@@ -218,17 +218,17 @@ class PolicyValue(Tabular, ByValue):
 
     @property
     def bounds_note(self) -> str:
-        """What the bounds rest on, in sentences."""
+        """The assumptions of the bounds, in sentences."""
         said = BY_FEATURES if self.asked.get("features") else BY_CELLS
         return f"{said} “Any way”: missing rewards can be anything between the extremes seen."
 
     @property
     def assumption(self) -> str:
-        """What the estimates rest on, in a sentence or two."""
+        """The assumptions of the estimates, in a sentence or two."""
         given = "the features" if self.asked.get("features") else "the context"
         return (
             f"All of this assumes that, given the arm and {given}, whether a reward is seen does"
-            " not depend on the reward. The bounds say what is left if it does."
+            " not depend on the reward. The bounds show what remains if it does."
         )
 
     @property
@@ -285,7 +285,7 @@ class PolicyValue(Tabular, ByValue):
         return words + "".join(shown)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values; what is infinite or unknown becomes None."""
+        """Return everything as plain values; infinite and unknown values become None."""
         content: dict[str, Any] = plain(
             {
                 "schema_version": SCHEMA_VERSION,

@@ -1,4 +1,4 @@
-r"""What the spread of the seen rewards does not tell: the reward that chance may have left out.
+r"""Correction of standard errors for rare rewards that may be absent by chance.
 
 Where k of n rewards are 1 and the others 0, the error of their mean is
 :math:`\sqrt{k(n-k)}/n^{3/2}`: 0 if k is 0, and too small if k is a few. With four ones and four
@@ -66,7 +66,7 @@ class UnitRewards(ByValue):
 
 @dataclass(frozen=True, eq=False)
 class RareRewards(ByValue):
-    """The rewards that chance may have left out of a log.
+    """The rare rewards that may be absent from a log by chance.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ def bootstrap(
 ) -> Vector:
     """Return the estimates of some policies in resamples of the log, one row per resample.
 
-    Nuisances that come from counts are fitted anew; regressions stay fixed.
+    Nuisances that come from counts are refitted; regressions stay fixed.
     """
     rng = np.random.default_rng(seed)
     size = int(log.sample.size)

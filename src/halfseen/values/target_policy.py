@@ -1,4 +1,4 @@
-"""What a policy would have done on the decisions of a log."""
+"""The probabilities of a policy on the decisions of a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a log can evaluate a policy: how few decisions carry the estimate."""
+"""Diagnostics of importance weights: whether a log can evaluate a policy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SKEW = 0.07  # squared skewness over number of decisions, above which normal int
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What the weights of an evaluation say about it.
+    """Diagnostics of the importance weights of an evaluation.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Diagnostics:
             )
         if self.skew is not None and self.skew > SKEW:
             said.append(
-                "A few rewards decide the estimate (squared skewness over number of decisions"
+                "A few rewards dominate the estimate (squared skewness over number of decisions"
                 f" {self.skew:.2f}, above {SKEW}): the interval may be too short."
             )
         return tuple(said)
@@ -96,8 +96,9 @@ class Diagnostics:
         if self.troubles:
             return "This log is a poor judge of the policy: " + _lower(self.troubles[0])
         return (
-            f"The log can evaluate the policy: it is worth {self.effective_rows:,.0f} decisions of"
-            f" the policy itself, and none has over {self.largest_share:.2%} of the weight."
+            f"The log can evaluate the policy: the effective sample size is"
+            f" {self.effective_rows:,.0f}, and no decision has over {self.largest_share:.2%} of the"
+            " weight."
         )
 
     def to_dict(self) -> dict[str, Any]:

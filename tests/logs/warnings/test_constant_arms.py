@@ -31,11 +31,10 @@ def test_an_arm_that_sends_only_conversions_is_asked_about(rates):
     assert warning.facts["arms"] == ["0"]
     assert warning.facts["values"] == [1.0]
     assert not warning.voids
-    assert "Is that so, or is only what happened written for it?" in warning.finding
+    assert "Is that so, or are only successes recorded for it?" in warning.finding
     assert "“0” is best among what was seen" in str(found.best)
-    assert (
-        "But this does not hold if only what happened is written for “0”: see the warning."
-        in str(found)
+    assert "But this does not hold if only successes are recorded for “0”: see the warning." in str(
+        found
     )
 
 

@@ -62,7 +62,7 @@ def test_a_clean_log_has_no_warning_and_says_what_was_looked_for(clean):
         "duplicates": "not found",
     }
     text = str(found)
-    assert "Looked for and not found:\n  values written for missing ones" in text
+    assert "Tested and not found:\n  values written for missing ones" in text
     assert "the rewards of one unit are unrelated to each other" in text
     assert CHANCE in text
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))

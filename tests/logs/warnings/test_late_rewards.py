@@ -80,7 +80,10 @@ def nights_are_slow_and_low(seed=0):
 def test_the_hour_of_the_day_is_named_as_another_cause_and_its_context_settles_it():
     frame, roles = nights_are_slow_and_low()
     warning = late(frame, roles).warning
-    assert "An hour of the day that moves both reward and delay looks the same." in warning.effect
+    assert (
+        "An effect of the hour of the day on both reward and delay looks the same."
+        in warning.effect
+    )
     assert warning.remedy.endswith("add a column with the hour and name it with context=.")
     named = findings(frame, {**roles, "context": "context"})
     assert [w.kind for w in named.warnings] == []

@@ -118,7 +118,7 @@ def test_who_is_not_told_the_covariate_plays_the_reward_dependent_world():
     assert told.rates(BINARY) == pytest.approx(untold.rates(BINARY), rel=1e-14)
     assert told.without_covariate.seen_means(BINARY) == pytest.approx(untold.seen_means(BINARY))
     assert told.by_reward
-    assert "not missing at random" in told.in_words()
+    assert "missing not at random" in told.in_words()
     assert not WithCovariate([SAYS_MUCH] * 2, [0.5, 0.2]).by_reward
 
 

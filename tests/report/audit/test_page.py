@@ -102,10 +102,10 @@ def test_what_waits_and_what_was_looked_for_is_on_the_page(tmp_path):
     found = audit(frame, action="arm", reward="r", time="t", feedback_time="b")
     text = found.report(tmp_path / "page").read_text()
     for words in (
-        "are still on their way and",
+        "are pending and",
         'data-chart="audit-delays"',
-        "What was looked for",
-        "cannot be looked for",
+        "What was tested",
+        "not testable",
         "Name the column with unit=.",
         "appears by chance in about 1 of 1,000 logs",
     ):
@@ -187,7 +187,7 @@ def test_the_page_does_not_say_that_nothing_was_found_where_nothing_could_be_loo
     states = [check.state for check in found.checks]
     page = found.report(tmp_path).read_text()
     assert set(states) == {"cannot be looked for"}
-    assert "Nothing could be looked for" in page
+    assert "Nothing could be tested" in page
     assert "Nothing was found" not in page
 
 
@@ -203,4 +203,4 @@ def test_a_forecast_that_is_not_seen_to_end_is_longer_than_what_was_seen(mine, w
     )
     section = answer_section(found, forecast, [])
     assert f">{html.escape(said)}<" in section
-    assert "<p>A learner that starts from nothing" in section
+    assert "<p>A learner that starts without data" in section

@@ -73,7 +73,7 @@ def test_the_page_says_what_was_played(folder):
         "rewards of 0 or 1 with mean 1/(1 + exp(−⟨a, θ⟩))",
         "by maximum likelihood on observed rewards alone",
         "the policies GLMUCB and RidgeGLMUCB",
-        "Writing 0 for a missing reward (zeros) turned the regret of optimist",
+        "Imputing 0 for a missing reward (zeros) turned the regret of optimist",
         "paper&#x27;s order",
     ):
         assert words in page

@@ -41,7 +41,7 @@ def test_the_page_shows_what_is_pending_and_lost_and_says_what_is_biased(result,
     assert ">lost</th>" in text
     assert "Under “biased” and “sent” whether a reward is seen depends on the reward" in text
     assert "no effective dimension describes it" in text
-    assert "What takes over 50 rounds is lost." in text
+    assert "Rewards that take over 50 rounds are lost." in text
 
 
 def test_no_bound_on_the_potential_is_drawn_with_late_feedback(result):

@@ -73,7 +73,7 @@ def test_the_answer_is_in_the_tracks(linear_result, linear_desktop):
     assert f"{factors[i, j]:#.3g} times as large {numbers} ± {half[i, 2]:.1f} over 1,000" in answer
     assert "Dimension 4, worst case 40." in answer
     assert "given the action, whether a reward is seen does not depend on the reward" in answer
-    assert "Writing 0 for a missing reward (zeros) turned the regret of LinUCB" in answer
+    assert "Imputing 0 for a missing reward (zeros) turned the regret of LinUCB" in answer
 
 
 def test_nothing_is_said_twice_on_a_linear_page(linear_report):
@@ -116,7 +116,7 @@ def test_lower_regret_of_a_rarely_seen_best_action_is_explained(linear_result):
     tracks["regret"] = tracks["regret"].copy()
     tracks["regret"][:, 0] = 0.5 * tracks["regret"][:, 2]
     lower = Result(linear_result.study, tracks, {})
-    assert "the best action is a rarely seen one" in surprise(answers(lower, 0)[0])
+    assert "the best action is rarely seen" in surprise(answers(lower, 0)[0])
     assert "not a rule to count on" in surprise(answers(lower, 1)[0])
     assert [surprise(answer) for answer in answers(linear_result, 1)] == [None, None]
 

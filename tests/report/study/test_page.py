@@ -105,7 +105,7 @@ def test_the_first_sentence_is_the_answer(result, desktop):
     assert desktop.inner_text("section#answer .caution").startswith("Every number here assumes")
     answer = desktop.inner_text("#answer")
     assert f"3 arms, effective dimension {1 / 0.9 + 1 / 0.5 + 1 / 0.05:.3g}." in answer
-    assert "Writing 0 for a missing reward (zeros)" in answer
+    assert "Imputing 0 for a missing reward (zeros)" in answer
 
 
 def test_the_title_names_the_study_and_nothing_is_said_twice(report):

@@ -20,7 +20,12 @@ STUDY = Study(
     ("path", "values", "said", "not_said"),
     [
         ("censorships.half.observe", [0.5, 1.0], "interval: −1/2 against the prob", "the horizon,"),
-        ("horizon", [50, 100], "interval: 1/2 where regret grows like the root of", "−1/2 against"),
+        (
+            "horizon",
+            [50, 100],
+            "interval: 1/2 where regret grows like the square root",
+            "−1/2 against",
+        ),
         ("policies.*.regularization", [1.0, 2.0], "95% interval: 0 where regret", "−1/2 against"),
         ("censorships.shops.observe.0", [0.2, 0.4], "95% interval: 0 where", "−1/2 against"),
         ("seed", [1, 2], "at seed 2", "power law"),

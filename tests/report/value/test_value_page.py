@@ -26,7 +26,7 @@ def test_each_chart_of_a_value_can_be_drawn_and_one_it_lacks_is_refused():
     for what, rows in names.items():
         (drawn,) = found.plot(what).to_dict()["datasets"].values()
         assert len(drawn) == rows
-    assert found.plot("differ").to_dict()["title"]["text"] == "How far they may differ"
+    assert found.plot("differ").to_dict()["title"]["text"] == "Bounds against Gamma"
     with pytest.raises(InvalidInput, match="`what` must be one of policies, estimates, differ"):
         found.plot("difer")
 
@@ -48,4 +48,4 @@ def test_a_difference_is_not_said_to_be_known_better_than_each_value():
     assert found.difference.standard_error > found.target.standard_error
     note = policies_chart(found, "log").note
     assert "known better" not in note
-    assert "the difference has its own, in the table" in note
+    assert "the difference has its own interval, in the table" in note

@@ -89,11 +89,11 @@ def test_measured_regret_is_below_it_on_the_hardest_gap():
 @pytest.mark.parametrize(
     ("censorship", "dimension", "reason"),
     [
-        (Delayed(Fixed(5), window=9, sends="conversions"), 2.0, "depends on the reward"),
+        (Delayed(Fixed(5), window=9, sends="conversions"), 2.0, "missing not at random"),
         (
             Delayed([[Fixed(0), GeometricDelay(300)], Fixed(0)], window=10),
             28.82,
-            "depends on the reward",
+            "missing not at random",
         ),
         (Delayed(Fixed(5), window=9), 2.0, "not late"),
     ],

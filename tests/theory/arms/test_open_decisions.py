@@ -115,7 +115,7 @@ def test_nothing_but_the_trivial_bound_is_claimed_where_missing_depends_on_the_r
     for late in (pair, Delayed(Fixed(3), sends="conversions")):
         found = regret_bounds(ARMS, late, UCB(), 1000)
         assert [bound.name for bound in found if bound.applies] == ["trivial"]
-        assert found["joint"].reason == "what is missing depends on the reward"
+        assert found["joint"].reason == "rewards are missing not at random"
         with pytest.raises(InvalidInput, match="must delay every reward alike"):
             late_messages(late, 3, 1000)
     low = lower_bounds(ARMS, pair, 1000, 100)

@@ -1,4 +1,4 @@
-"""Claims about what watching the censoring is worth, measured by programs that share no code."""
+"""Claims about the value of monitoring the censoring, measured by programs that share no code."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def offline_equivalent(lab: Laboratory) -> Evidence:
     "adaptivity-gain",
     place="Proposition 3.7, (⋆)",
     family=ARMS,
-    says="Watching the censoring all along gains γ_α(p)/T^α over the best offline policy.",
+    says="Monitoring the censoring throughout gains γ_α(p)/T^α over the best offline policy.",
     how=(
         "Backward induction over counts less the best of all allocations, two arms: their"
         " difference times T^α over γ, its error of order 1/T removed by doubling T, tends to 1."

@@ -1,4 +1,4 @@
-"""Claims about the two events set aside for arms, and the remark on other tails."""
+"""Claims about the two failure events for arms, and the remark on other tails."""
 
 from __future__ import annotations
 

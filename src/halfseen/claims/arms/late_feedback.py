@@ -34,13 +34,13 @@ def quick_arrived(delay: int) -> float:
     place="new",
     family=FAMILY,
     says="With a window of m rounds a share 1 − p_a(m) of the decisions older than the window is"
-    " lost, so that late feedback is worth D(m) = Σ 1/p_a(m) arms; those younger than it are in"
-    " hand with probability τ_a(age).",
-    how="Three arms played at random, a slow and two quick delay laws, two windows: messages in"
-    " hand and decisions lost, arm by arm, against sums of the laws.",
+    " lost, so that late feedback is worth D(m) = Σ 1/p_a(m) arms; those younger than it have"
+    " arrived with probability τ_a(age).",
+    how="Three arms played at random, a slow and two quick delay laws, two windows: rewards arrived"
+    " and decisions lost, arm by arm, against sums of the laws.",
 )
 def late_dimension(lab: Laboratory) -> Evidence:
-    """Compare what is in hand and lost with the delay laws."""
+    """Compare arrived and lost rewards with the delay laws."""
     horizon, runs = lab.size(2000, 10_000), lab.size(200, 2000)
     rows = []
     for window in (20, 200):
@@ -65,12 +65,12 @@ def late_dimension(lab: Laboratory) -> Evidence:
     family=FAMILY,
     says="The regret of UCB with late feedback is at most its bound without delays plus"
     " Σ Δ_a g_a/p_a, where g_a log(g_a/μ_a) − g_a + μ_a = 3 log T and μ_a is the mean number of"
-    " messages under way; no more than g_a ever are.",
+    " outstanding rewards; no more than g_a ever are.",
     how="UCB on three arms with geometric delays of 5 and 50 rounds: regret against the bound, and"
-    " the most messages of an arm under way at any of many rounds.",
+    " the most outstanding rewards of an arm at any of many rounds.",
 )
 def late_regret(lab: Laboratory) -> Evidence:
-    """Compare regret and messages under way with their bounds."""
+    """Compare regret and outstanding rewards with their bounds."""
     horizon, runs, window = lab.size(5000, 30_000), lab.size(100, 1000), 1000
     rows = []
     for delay in (5.0, 50.0):

@@ -76,7 +76,7 @@ def printed_start(observe: Sequence[float], horizon: float, alpha: float, lam: f
 def notation(lab: Laboratory) -> Evidence:
     """Simulate feedback that is censored, or observed, with probability p and compare the growth.
 
-    The library takes p as observed; here the coins are thrown without it.
+    The library takes p as the probability of being observed; here the coins are drawn without it.
     """
     chances, horizons = np.array([0.9, 0.6]), (2000, 8000)
     dimension = float((1.0 / chances).sum())
@@ -290,7 +290,7 @@ def orders_of_potentials(lab: Laboratory) -> Evidence:
     erratum="heteroskedastic-start",
 )
 def heteroskedastic_potential(lab: Laboratory) -> Evidence:
-    """Scale the noise, which the first term of the display does not notice."""
+    """Scale the noise, on which the first term of the display does not depend."""
     printed, right = [], []
     for observe, noise in (
         ((1.0, 1.0), (1000.0, 1000.0)),

@@ -1,4 +1,4 @@
-"""Claims about the effective dimension of thresholds, held against optimal designs."""
+"""Claims about the effective dimension of thresholds, compared with optimal designs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _over_ratios() -> Curve:
     ),
 )
 def design_dimension(lab: Laboratory) -> Evidence:
-    """Compare the function with designs found by trying, and by multiplying weights."""
+    """Compare the function with exhaustive search and the multiplicative algorithm."""
     rng = np.random.default_rng(lab.seed)
     ball, sets = [], []
     for number in range(lab.size(100, 1000)):

@@ -1,4 +1,4 @@
-"""Claims about the two events set aside for linear bandits."""
+"""Claims about the two failure events for linear bandits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DELTAS = (0.5, 0.2, 0.05)
 
 
 def _escapes(lab: Laboratory, noise: float, delta: float, observe: float) -> Measured:
-    """Return how often the ellipsoid of LinUCB misses a theta of almost nothing."""
+    """Return how often the ellipsoid of LinUCB misses a tiny theta."""
     problem = LinearBandit([1e-3, 0.0], noise, FiniteActions(ACTIONS))
     played = lab.play(problem, Uniform(observe), LinUCB(delta=delta), 300, lab.size(4000, 100_000))
     return frequency(played.failed("optimism"))

@@ -1,4 +1,4 @@
-"""The laws that LinUCB's potential is seen to follow: its slope in log T."""
+"""Empirical laws of LinUCB's potential: its slope in log T."""
 
 from __future__ import annotations
 

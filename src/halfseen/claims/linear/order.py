@@ -92,7 +92,7 @@ def any_order(lab: Laboratory) -> Evidence:
     ),
 )
 def any_order_path(lab: Laboratory) -> Evidence:
-    """Compare path, growth and largest value with programs that know nothing of the order."""
+    """Compare path, growth and largest value with programs that do not use the order."""
     rng, rows = np.random.default_rng(lab.seed), []
     for model, lam in MODELS:
         path = information_path(model, regularization=lam)

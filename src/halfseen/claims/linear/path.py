@@ -23,7 +23,7 @@ from halfseen.theory import (
 )
 
 CLOSE = 0.01  # relative error allowed to a step-by-step path
-FINE = 1e-4  # the same of its potential, which hardly notices when a switch comes a step late
+FINE = 1e-4  # the same of its potential, which hardly changes if a switch comes a step late
 HORIZON = 1000.0
 
 
@@ -68,13 +68,14 @@ def _both(lab: Laboratory) -> Iterator[tuple[str, InformationPath, Followed]]:
     place="Section 4.4 and algorithm 2",
     family=LINEAR,
     says=(
-        "Whoever gains most per observation starts in the most censored region, corrects itself by"
+        "The policy that gains most per observation starts in the most censored region, corrects"
+        " itself by"
         " moving to less censored ones at the times t_1, t_2, … and ends in one region or two."
     ),
     how="Six models: times and order of first visits, design and J at T = 1,000, step by step.",
 )
 def dynamics(lab: Laboratory) -> Evidence:
-    """Follow the greedy policy and compare where it comes by."""
+    """Follow the greedy policy and compare the regions it visits."""
     rows = []
     for where, path, seen in _both(lab):
         visits = [(0.0, path.regions[0]), *zip(path.switch_times, path.regions[1:], strict=True)]

@@ -27,7 +27,7 @@ from halfseen.theory import (
 
 BASIS = FiniteActions(np.eye(3))
 THETA = (0.5, 0.2, -0.4)
-EXPECTED = 1  # the place of the expected design in the tracks
+EXPECTED = 1  # index of the expected design in the recorded arrays
 
 
 def _explored(
@@ -41,7 +41,7 @@ def _explored(
     checkpoints: int = 1,
     alphas: tuple[float, ...] = (1.0,),
 ) -> Played:
-    """Play a policy that goes where least is known, or another."""
+    """Play a policy that explores the least known direction, or another."""
     problem = LinearBandit(THETA, 0.3, actions)
     chosen = policy(regularization)
     runs = lab.size(60, 400)

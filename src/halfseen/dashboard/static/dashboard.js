@@ -4,7 +4,7 @@
   const start = byId("start");
   const place = document.querySelector("[data-live]");
 
-  // --- charts: those that are not known yet come later, the others stay ------------------------
+  // --- charts: new ones are added, the others are kept ---------------------------------------
   const write = (element, text) => {
     if (element.textContent !== text) element.textContent = text;
   };
@@ -40,7 +40,7 @@
   };
   if (start) draw(JSON.parse(start.textContent).pictures);
 
-  // --- live: only what differs is touched, so nothing flickers -------------------------------
+  // --- live updates: only what differs is replaced, so nothing flickers ----------------------
   if (!place || !window.EventSource) return;
   const button = byId("pause");
   const state = byId("live-state");
@@ -102,7 +102,7 @@
   button.addEventListener("click", () => {
     const paused = listening !== null;
     button.setAttribute("aria-pressed", String(paused));
-    button.textContent = paused ? "Go on" : "Pause";
+    button.textContent = paused ? "Resume" : "Pause";
     if (paused) {
       stop();
       tell("Paused");

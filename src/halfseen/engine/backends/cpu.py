@@ -21,7 +21,7 @@ CHUNK_SECONDS = 0.25
 
 
 def cores() -> int:
-    """Return the number of cores this process may use, as a batch system may have fewer for it."""
+    """Return the number of cores this process may use, which a batch system may limit."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -55,7 +55,7 @@ def run(
         crew.run(partial(play, start, start, track, start))  # compiles and plays nothing
         report(0)
         ahead = min(2, replications)
-        for row in range(ahead):  # the second tells the speed
+        for row in range(ahead):  # the second chunk measures the speed
             done, seconds = crew.run(partial(chunk, play, row, row + 1))
             report(done)
         running = 0

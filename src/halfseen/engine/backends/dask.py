@@ -33,7 +33,7 @@ CONNECT_SECONDS = 10.0
 MOST_BYTES = 1 << 26  # most bytes of the tracks in one chunk
 GROWTH = 8  # a chunk has at most this many times the replications of the one it is sized by
 SHELF = "halfseen"  # name under which the scheduler holds the cells being played
-SETTINGS = {  # of a cluster on this machine; with its own, Dask takes 8% of a core to watch itself
+SETTINGS = {  # of a cluster on this machine; with Dask's defaults its monitoring takes 8% of a core
     "distributed.scheduler.allowed-failures": 20,  # workers that may die while playing one chunk
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "1s",
@@ -124,7 +124,7 @@ async def _answers(address: str) -> bool:
         arguments = Security().get_connection_args("client")
         async with rpc(address, timeout=CONNECT_SECONDS, connection_args=arguments) as server:
             known = await asyncio.wait_for(server.identity(), CONNECT_SECONDS)
-    except Exception:  # whatever answers, or what reads the address, raises nearly anything
+    except Exception:  # any exception may be raised here
         return False
     return isinstance(known, dict) and known.get("type") == "Scheduler"
 

@@ -42,7 +42,7 @@ RHO = 10.0  # of the rule by which a winner is declared, as `theory.winner` has 
 
 @dataclass(frozen=True, eq=False)
 class Cell(ByValue):
-    """What is played, and where along the way it is looked at."""
+    """A problem, a censorship and a policy, with the rounds recorded."""
 
     problem: ArmedBandit
     censorship: Censorship
@@ -59,7 +59,7 @@ class Cell(ByValue):
 
     @property
     def groups(self) -> int:
-        """How many kinds of actions are counted apart: the arms."""
+        """The number of separately counted kinds of actions: the arms."""
         return self.problem.arms
 
     @property
@@ -109,12 +109,12 @@ class Cell(ByValue):
         return {"arms": len(observe), "effective dimension": float(np.sum(1.0 / observe))}
 
     def world(self) -> ArmWorld | WinnerWorld:
-        """Return what the loop is told of the bandit, the censorship and the policy."""
+        """Return the loop's input for the bandit, the censorship and the policy."""
         world = self.arm_world()
         return world if self.level is None else WinnerWorld(*world, *self._winner_rule(self.level))
 
     def arm_world(self) -> ArmWorld:
-        """Return what every loop over arms is told."""
+        """Return the input of every loop over arms."""
         problem = self.problem
         observe = self.censorship.rates(problem)
         constants = arm_constants(problem.means, problem.scale, observe)
@@ -190,7 +190,7 @@ def law_feedback(kernels: RewardKernels) -> Callable[..., tuple[float, float]]:
 
 @cache
 def seen_feedback(kernels: SeenKernels | None) -> Callable[..., tuple[float, float]]:
-    """Return the kernel that draws an arm's next seen reward, where rewards decide what is seen."""
+    """Return the kernel that draws an arm's next seen reward under reward-dependent censorship."""
     if kernels is None:
         return biased_feedback.listed_feedback
     return fitted(biased_feedback.tried_feedback, kernels)

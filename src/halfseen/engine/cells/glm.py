@@ -25,7 +25,7 @@ LIVE = (choose_glm, learn_glm, reset_glm)
 
 @dataclass(frozen=True, eq=False)
 class GLMCell(LinearCell):
-    """What is played, and where along the way it is looked at."""
+    """A problem, a censorship and a policy, with the rounds recorded."""
 
     problem: GeneralizedLinearBandit
     policy: GLMPolicy
@@ -46,7 +46,7 @@ class GLMCell(LinearCell):
 
     @property
     def setting(self) -> GLMSetting:
-        """What the policy is told before the first round."""
+        """The setting passed to the policy before the first round."""
         problem = self.problem
         return GLMSetting(
             problem.dimension,
@@ -58,7 +58,7 @@ class GLMCell(LinearCell):
         )
 
     def check_policy(self) -> None:
-        """Refuse kernels no loop calls, and constants no width can be made of."""
+        """Refuse kernels that no loop calls, and constants that give no valid confidence width."""
         check_index(self.policy)
         self.policy.table(self.setting)
 

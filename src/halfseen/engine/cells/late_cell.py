@@ -1,4 +1,4 @@
-"""A cell whose feedback comes late, or whose policy counts what it played."""
+"""A cell with late feedback, or with a policy that counts its plays."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def law_dated_feedback(kernels: RewardKernels) -> Callable[..., tuple[float, flo
 
 @dataclass(frozen=True, eq=False)
 class LateCell(Cell):
-    """A cell in which every round is played and its message followed until it arrives.
+    """A cell in which every round is played and its reward followed until it arrives.
 
     Under a censorship without delays rewards are seen at once or never, with the same draws as in
     cells that jump from one observation to the next.
@@ -68,7 +68,7 @@ class LateCell(Cell):
 
     @property
     def covariate(self) -> WithCovariate | None:
-        """The censorship, if it has a covariate that the policy is told."""
+        """The censorship, if it has a covariate that the policy observes."""
         known = isinstance(self.censorship, WithCovariate) and self.policy.uses_covariate
         return self.censorship if known else None  # type: ignore[return-value]
 
@@ -90,7 +90,7 @@ class LateCell(Cell):
 
     @property
     def setting(self) -> Setting:
-        """What the policy is told: how late rewards are, too."""
+        """The setting passed to the policy, with the delays."""
         arms = self.problem.arms
         told = self.problem.setting(self.horizon)
         if self.delayed is None:
@@ -144,7 +144,7 @@ class LateCell(Cell):
         return size | ({"effective dimension": math.nan} if biased else {})
 
     def world(self) -> LateWorld:  # type: ignore[override]
-        """Return what the loop is told of the bandit, the delays and the policy."""
+        """Return the loop's input for the bandit, the delays and the policy."""
         world = self.arm_world()
         constants, rates = world.arm_constants, self.message_rates()
         known = np.where(rates > 0.0, rates, 1.0)
@@ -163,7 +163,7 @@ class LateCell(Cell):
         return LateWorld(*world, delays, lists, window, conversions, *self._rule())
 
     def _rule(self) -> tuple[Vector, Vector]:
-        """Return what tells a winner, empty where none is looked for."""
+        """Return the constants of the stopping rule, empty without one."""
         return (np.zeros(0), np.zeros(0)) if self.level is None else self._winner_rule(self.level)
 
     def policy_table(self) -> Vector:

@@ -55,7 +55,7 @@ def positive_share(mean: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LateLinearCell(LinearCell):
-    """A cell in which every round is played and its message followed until it arrives.
+    """A cell in which every round is played and its reward followed until it arrives.
 
     For a policy that counts its plays, whatever the censorship: without delays rewards are seen at
     once or never.
@@ -172,7 +172,7 @@ class LateLinearCell(LinearCell):
         return np.where(rates[:, 0] == rates[:, 1], rates[:, 1], 0.0)
 
     def world(self) -> LateVectorWorld:  # type: ignore[override]
-        """Return what the loop is told of the bandit, the delays and the policy."""
+        """Return the loop's input for the bandit, the delays and the policy."""
         own = super().world()
         if self.same_actions:
             own.arm_constants[:, feedback.HALF_RATE] = 0.5 * self._message_rates()  # type: ignore[union-attr]

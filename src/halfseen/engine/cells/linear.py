@@ -69,7 +69,7 @@ ON_BALL = (
 
 @dataclass(frozen=True, eq=False)
 class LinearCell(ByValue):
-    """What is played, and where along the way it is looked at."""
+    """A problem, a censorship and a policy, with the rounds recorded."""
 
     problem: LinearBandit
     censorship: Censorship
@@ -94,7 +94,7 @@ class LinearCell(ByValue):
 
     @property
     def groups(self) -> int:
-        """How many kinds of actions are counted apart: the actions, or the regions."""
+        """The number of separately counted kinds of actions: the actions, or the regions."""
         return self.problem.actions.count if self.same_actions else len(self._profile.cuts) + 1
 
     @property
@@ -172,7 +172,7 @@ class LinearCell(ByValue):
 
     @property
     def setting(self) -> LinearSetting:
-        """What the policy is told before the first round."""
+        """The setting passed to the policy before the first round."""
         problem = self.problem
         return LinearSetting(
             problem.dimension,
@@ -210,7 +210,7 @@ class LinearCell(ByValue):
             )
 
     def check_censorship(self) -> None:
-        """Refuse what no loop can play."""
+        """Refuse a censorship that no loop supports."""
         if self.censorship.by_reward and self.censorship.delayed is None:
             self.censorship.rates(self.problem)
         actions = self.problem.actions
@@ -257,7 +257,7 @@ class LinearCell(ByValue):
         return {"dimension": d, "d/p_min": d / least}
 
     def world(self) -> FixedWorld | ChangingWorld:
-        """Return what the loop is told of the bandit, the censorship and the policy."""
+        """Return the loop's input for the bandit, the censorship and the policy."""
         theta, limit, prior = self._likelihood(np.array(self.problem.theta))
         rest: Any = (
             limit,
@@ -326,7 +326,7 @@ class LinearCell(ByValue):
 
 
 def _label(problem: LinearBandit) -> str:
-    """Return what decides the world's draws: the problem, its actions in short."""
+    """Return the label that determines the world's draws: the problem, its actions in short."""
     actions = problem.actions
     parts = [problem.kind, problem.theta, problem.noise, actions.kind, actions.label()]
     parts += [] if problem.reward == "gaussian" else [problem.reward]

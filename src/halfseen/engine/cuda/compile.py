@@ -1,4 +1,4 @@
-"""How a kernel and all it calls become functions of a GPU.
+"""Compilation of a kernel and its callees for a GPU.
 
 The functions are the same Python as everywhere. A few are exchanged for others that compute the
 same numbers in a way that suits a GPU, or, in single precision, shorter ones.

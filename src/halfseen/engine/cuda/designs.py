@@ -1,4 +1,4 @@
-"""What tracks tell of the two designs, computed on a GPU after the rounds.
+"""The recorded properties of the two designs, computed on a GPU after the rounds.
 
 At a checkpoint a loop over a fixed set of actions leaves how often each was pulled and seen. The
 designs follow from that, so their eigenvalues need not hold up the threads that play.

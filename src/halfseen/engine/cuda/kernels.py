@@ -1,4 +1,4 @@
-"""What a GPU launches: one thread plays one replication.
+"""The kernels launched on a GPU: one thread plays one replication.
 
 *Near* kernels keep what a thread works on in shared memory, registers and local memory, of sizes
 the compiler knows. They are for few arms or small sets of actions. *Far* kernels work on arrays in

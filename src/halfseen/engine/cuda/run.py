@@ -4,8 +4,8 @@ In double precision a GPU makes the choices the other engines make; sums may dif
 bits, since it multiplies and adds in one rounding.
 
 A launch cannot be interrupted: what was launched runs to its end on the GPU unless the process
-ends. Launches and copies are made in another thread, so that the main thread hears Ctrl-C, and the
-command, which then ends, takes the launch with it.
+ends. Launches and copies are made in another thread, so that the main thread can handle Ctrl-C;
+when the command then exits, the launch ends too.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def refusal(cell: Cell | LinearCell) -> str | None:
 
 
 def check(cells: Iterable[Cell | LinearCell]) -> None:
-    """Refuse, before anything is played, what cannot be."""
+    """Refuse unsupported cells before anything is simulated."""
     for cell in cells:
         what = refusal(cell)
         if what is not None:

@@ -1,1 +1,1 @@
-"""The loops that play replications, and what they record."""
+"""The loops that simulate replications, and their recorded output."""

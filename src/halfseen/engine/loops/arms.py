@@ -186,7 +186,7 @@ def begin(
     availability_stream: Stream,
     policy_stream: Stream,
 ) -> float:
-    """Forget everything, draw every arm's first observation and return the largest mean."""
+    """Reset the state, draw every arm's first observation and return the largest mean."""
     arms, statistics = work.state.shape
     leaves = inner_nodes(arms)
     for arm in range(arms):

@@ -1,4 +1,4 @@
-"""Feedback of arms whose chance of being seen depends on the reward."""
+"""Feedback of arms whose probability of being seen depends on the reward."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def tried_feedback(
 ) -> tuple[float, float]:
     """Return the first reward that is seen and how many it took, as `feedback` does.
 
-    Rewards are drawn one after another from streams of this observation's own. Whoever waits
-    longer than the horizon waits for ever.
+    Rewards are drawn one after another from this observation's own streams. A wait longer than the
+    horizon is infinite.
     """
     key0, key1, _, _ = words(stream, count, arm)
     rewards = (key0, key1, stream[2], REWARD)

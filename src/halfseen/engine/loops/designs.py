@@ -1,4 +1,4 @@
-"""What linear loops record of their two designs, the observed and the expected one."""
+"""Recording of the observed and the expected design in linear loops."""
 
 from __future__ import annotations
 

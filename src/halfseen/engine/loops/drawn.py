@@ -145,7 +145,7 @@ def choose(
 def choose_freely(world: ChangingWorld, work: ChangingWorkspace, now: int, stream: Stream) -> int:
     """Return the choice of a policy that chooses by itself.
 
-    It is told how often the region of each action was played and observed.
+    Its input includes how often the region of each action was played and observed.
     """
     columns, rows, plays, seen, observe = (
         work.columns,

@@ -1,4 +1,4 @@
-"""The loop over arms when feedback comes late, and for policies that count what they played.
+"""The loop over arms with late feedback, and for policies that count their plays.
 
 The names ``index``, ``choose``, ``learn``, ``width``, ``fill``, ``pull``, ``mature``, ``feedback``,
 ``dated_feedback`` and the constants in capitals are filled in, as in `halfseen.engine.loops.arms`.
@@ -57,7 +57,7 @@ HAS_WIDTH = False
 PULLS_COUNT = False  # the policy learns from having played
 MATURES = False  # and again as decisions grow older
 QUEUES = False  # the policy is handed a reward only when it asks for its arm
-COVARIATE = False  # the policy is told a covariate of every round
+COVARIATE = False  # the policy observes a covariate in every round
 LATE = True  # rewards have delays; otherwise they are seen at once or never
 POLLS = True  # stop when asked to
 DECLARES = False  # record the round in which a winner is declared
@@ -245,7 +245,7 @@ def begin(
     availability_stream: Stream,
     policy_stream: Stream,
 ) -> None:
-    """Forget everything; where rewards are seen at once, draw every arm's first observation."""
+    """Reset the state; where rewards are seen at once, draw every arm's first observation."""
     arms, statistics = work.state.shape
     leaves = inner_nodes(arms)
     for arm in range(arms):
@@ -298,7 +298,7 @@ def choice(world: LateWorld, work: LateWorkspace, clock: int, stream: Stream) ->
 def learned(
     world: LateWorld, work: LateWorkspace, arm: int, clock: int, chosen: int, stream: Stream
 ) -> tuple[int, int]:
-    """Renew the index of an arm that has learned a reward.
+    """Update the index of an arm after a reward.
 
     Returns the arm with the largest index, if indices are followed, and 1 if the confidence
     interval misses the mean.

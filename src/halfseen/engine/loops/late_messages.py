@@ -1,4 +1,4 @@
-"""Messages under way in the loops over vectors: sent, handed over in their round, given up.
+"""Outstanding messages in the loops over vectors: sent, delivered in their round, or given up.
 
 The message of round s has number s modulo the length of the ring. Those that arrive in the same
 round form a list, oldest first: O(1) a round, O(window) memory.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def clear_messages(work: LateVectorWorkspace, regularization: float) -> None:
-    """Forget every message."""
+    """Clear all messages."""
     for slot in range(work.slots.shape[0]):
         work.slots[slot, HEAD] = NONE
     for row in range(2):

@@ -1,1 +1,1 @@
-"""What in a log would make its conclusions wrong."""
+"""Checks for problems in a log that would invalidate conclusions."""

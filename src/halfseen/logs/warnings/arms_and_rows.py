@@ -1,4 +1,4 @@
-"""Arms and rows that a log cannot speak for: never seen, hardly seen, unnamed, contradicting."""
+"""Arms and rows without usable data: never seen, hardly seen, unnamed, contradictory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def never_seen(counts: Counts) -> list[LogWarning]:
         LogWarning(
             "never-seen",
             f"{_arms(len(arms))} played but never seen: {listed(arms)}.",
-            "Nothing can be learned there, and the factor speaks of the other arms only. Where a"
+            "Nothing can be learned there, and the factor is for the other arms only. Where a"
             " rate is needed nonetheless, as by “invest”, it is borrowed from the others.",
             "Collect some feedback there, or leave these decisions out.",
             {"arms": len(arms), "rows": int(counts.rows[counts.seen == 0].sum())},
@@ -38,7 +38,7 @@ def few_rows(counts: Counts) -> list[LogWarning]:
         LogWarning(
             "few-seen",
             f"{_arms(len(arms))} seen fewer than {FEW} times and not always: {listed(arms)}.",
-            "1/p of such an arm is uncertain by a factor, so the effective dimension is too.",
+            "1/p of such an arm is very uncertain, so the effective dimension is too.",
             "Read its interval, not its value, or wait for more rows.",
             {"arms": len(arms)},
         )

@@ -128,8 +128,8 @@ def _fall(course: Course, dated: bool) -> LogWarning:
         "falls-at-end",
         "The share seen falls towards the end of the log, from"
         f" {course.levels[falls - 1]:.0%} to {course.levels[-1]:.0%} since {since}.",
-        "Two things look like this and the log cannot tell them apart: rewards of recent rows are"
-        " still on their way, or fewer come.",
+        "There are two explanations, which the log cannot distinguish: rewards of recent rows are"
+        " pending, or fewer come.",
         f"If they take time, name {option('feedback_time')}, or leave young rows out"
         f" ({option('until', start)}). If not, audit the time since ({option('since', start)}).",
         _facts(course, course.p),
@@ -160,7 +160,7 @@ def _change(
             f"At the same mix of arms, the share seen{age} was {whole.in_words(dated)}.",
         )
     else:
-        said.append("At the same mix of arms, the whole did not.")
+        said.append("At the same mix of arms, the overall rate did not.")
     return LogWarning(
         "drift",
         " ".join(said),

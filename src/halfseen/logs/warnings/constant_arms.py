@@ -45,7 +45,7 @@ def look_at_constant_arms(decisions: Decisions, rewards: Rewards) -> tuple[Check
         else:
             notes.append(
                 f"Every reward seen of {_quoted(counts.names[place])} is {show(value)}. If only"
-                " such rewards are written for it, its mean here means nothing."
+                " such rewards are recorded for it, its mean here is invalid."
             )
     if not suspects:
         said = "see the notes" if notes else ""
@@ -62,10 +62,10 @@ def _warning(arms: Counts, others: Counts, rewards: Rewards) -> LogWarning:
         "one-value",
         f"Every reward seen of {listed([_quoted(name) for name in arms.names], 3)} is"
         f" {listed([show(value) for value in values], 3)}, and {percent(rate)} of {own} rewards are"
-        f" seen; those of the other arms vary and {percent(usual)} are seen. Is that so, or is only"
-        f" what happened written for {it}?",
-        f"If so, empty means 0 there, {own} mean is far too high and no comparison with {it} means"
-        " anything.",
+        f" seen; those of the other arms vary and {percent(usual)} are seen. Is that so, or are"
+        f" only successes recorded for {it}?",
+        f"If so, empty means 0 there, {own} mean is far too high and no comparison with {it} is"
+        " valid.",
         f"Then write the zeros of these decisions too, or leave the arm{plural} out"
         f" ({option('drop_arms')}).",
         {"arms": list(arms.names[:NAMED]), "values": values[:NAMED], "rate": rate},

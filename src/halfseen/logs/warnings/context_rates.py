@@ -81,10 +81,10 @@ def look_at_contexts(decisions: Decisions, maturity: Maturity | None, inflation:
         "depends-on-context",
         f"Within an arm, how often rewards are seen{within(maturity)} differs between values"
         f" of {name}: by a standard deviation of {100 * spread:.2g} points.",
-        "A rate here is an average over contexts; a policy that treats them differently meets"
-        " other rates, and the mean of an arm leans to the contexts that answer."
+        "A rate here is an average over contexts; a policy that treats them differently faces other"
+        " rates, and the mean of an arm is biased towards the contexts that answer."
         + delay_looks_the_same(maturity, "Contexts"),
-        f"Audit each value of {name} by itself.",
+        f"Audit each value of {name} separately.",
         {"chi_square": float(chi.sum()), "degrees": float(mean.sum()), "spread": spread, "p": p},
     )
     said = f"the rates differ between values of {name} no more than by chance"

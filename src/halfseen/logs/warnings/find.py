@@ -1,4 +1,4 @@
-"""What in a log would make its conclusions wrong: what it would do, and what to do about it."""
+"""Problems in a log that would invalidate conclusions: their effects and remedies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Findings:
     warnings
         What would change the conclusions, the most serious first.
     checks
-        Every check that was made: found, not found, or why it cannot be made.
+        Every check with its result: found, not found, or why it is not testable.
     notes
         What is true but changes little, or cannot be decided.
     courses
@@ -49,7 +49,7 @@ class Findings:
 
 
 def look(decisions: Decisions, maturity: Maturity | None, dated: bool) -> Findings:
-    """Return everything about a log that its reader must know.
+    """Return the warnings, checks and notes of a log.
 
     Duplicate rows are looked for first: they raise the variance that every test allows for.
     """

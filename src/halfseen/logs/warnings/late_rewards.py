@@ -232,8 +232,8 @@ def _warning(
     named = [f"“{brief(arm, 36)}”" for arm in facts["opposite"]]
     whose = "" if facts["arm"] is None else f" of “{brief(facts['arm'], 40)}”"
     reverse = f" Those of {listed(named, 3)} are {other}: which arm looks best can be reversed."
-    remedy = "How long to wait cannot be said: some rewards come later than this log can show."
-    effect = "What is still on its way may differ from what has come, so recent means are wrong."
+    remedy = "How long to wait is not known: some rewards come later than this log can show."
+    effect = "Pending rewards may differ from those that have come, so recent means are wrong."
     if maturity.reached:
         long = maturity.waited_for(COMPLETE)
         wait, date = (
@@ -241,13 +241,12 @@ def _warning(
             moment_in_words(maturity.end - long, maturity.dated, DAY),
         )
         effect = (
-            "What is still on its way may differ from what has come, so means of the last"
-            f" {wait} are wrong; means of decisions before {date} are not, if all that comes has"
-            " come by then."
+            f"Pending rewards may differ from those that have come, so means of the last {wait} are"
+            f" wrong; means of decisions before {date} are not, if all their rewards have come."
         )
         remedy = f"Use those ({option('until', date)}), and never a window shorter than {wait}."
     if by_day:
-        effect += " An hour of the day that moves both reward and delay looks the same."
+        effect += " An effect of the hour of the day on both reward and delay looks the same."
         remedy += (
             f" If the hour might, add a column with the hour and name it with {option('context')}."
         )

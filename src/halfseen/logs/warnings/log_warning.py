@@ -1,4 +1,4 @@
-"""Something about a log that its reader must know, and what was looked for."""
+"""Warnings about a log, and the checks behind them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ State = Literal["found", "small", "not found", "cannot be looked for"]
 
 @dataclass(frozen=True, repr=False)
 class LogWarning(Shown):
-    """Something that would change the conclusions.
+    """A finding that would change the conclusions.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class LogWarning(Shown):
     facts
         The numbers behind it.
     voids
-        True if no rate, factor or mean of the audit means anything until it is mended.
+        True if every rate, factor and mean of the audit is invalid until it is resolved.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class LogWarning(Shown):
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked for in a log.
+    """One check of a log.
 
     Attributes
     ----------
@@ -95,8 +95,8 @@ def checks_in_words(checks: tuple[Check, ...]) -> str:
     """Return what was not found and what could not be looked for, a line each."""
     lines = []
     for state, title in (
-        ("not found", "Looked for and not found"),
-        ("cannot be looked for", "Cannot be looked for in this log"),
+        ("not found", "Tested and not found"),
+        ("cannot be looked for", "Not testable in this log"),
     ):
         named = [
             f"  {c.looked_for}{f': {c.detail}' if c.detail else ''}"

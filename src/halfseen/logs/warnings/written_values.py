@@ -70,16 +70,16 @@ def one_value(decisions: Decisions) -> LogWarning | None:
         else "Find out what is written when something happens."
     )
     together = (
-        " What is back after some time is then rate times chance to have arrived: the two cannot be"
-        " told apart, and arms that answer late look worse than they are."
+        " The share back after some time is then rate times probability of arrival: the two cannot"
+        " be separated, and arms that answer late look worse than they are."
         if late
         else ""
     )
     return LogWarning(
         "one-value",
         f"Every reward in this log is {show(float(least))}.",
-        "A log that only keeps what happened looks like this: then empty means 0, not missing, and"
-        f" no rate, factor or mean here means anything.{together}"
+        "A log that records only successes looks like this: then empty means 0, not missing, and"
+        f" every rate, factor and mean here is invalid.{together}"
         if least != 0.0
         else "Nothing can be learned from rewards that are all 0.",
         remedy,
@@ -200,7 +200,7 @@ def _zeros(share: float, facts: dict[str, Any]) -> LogWarning:
         "zeros-look-imputed",
         f"{share:.1%} of the rewards are exactly 0, amid values on either side that hardly repeat.",
         "If 0 was written in place of missing rewards, the rates here are too high, the means are"
-        " drawn to 0, and arms that are seldom seen look bad for no reason.",
+        " biased towards 0, and rarely seen arms look worse than they are.",
         "Find out what writes the 0, and leave the reward empty where nobody answered.",
         facts,
     )

@@ -50,7 +50,7 @@ class Kernels:
 
     @property
     def counts_pulls(self) -> bool:
-        """True when rounds matter in which nothing was observed."""
+        """True when unobserved rounds matter."""
         return self.pull is not None or self.mature is not None
 
     def names(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Policy(ShownAsCall, ComparedByField, ABC):
     """How to choose an arm from what has been seen.
 
     A policy is a frozen dataclass of parameters. Its algorithm is a few *kernels*: plain functions
-    of numbers and arrays that allocate nothing and know no ``self``. The engines own the loop and
+    of numbers and arrays, without allocations and without ``self``. The engines own the loop and
     the state; in every round they play the playable arm with the largest index (the lowest number
     among equals).
 
@@ -101,11 +101,11 @@ class Policy(ShownAsCall, ComparedByField, ABC):
         ``state[arm, 0]`` must be the number of rewards added. The rest is the policy's own.
     width
         Kernel ``(state, arm, clock, table) -> float`` or None: half the length of the confidence
-        interval whose upper end is the index. With it, tracks tell whether the interval ever
+        interval whose upper end is the index. With it, results record whether the interval ever
         missed the truth; it is evaluated whenever the arm has learned a reward.
     fill
-        Kernel ``(state, arm, table) -> float`` or None: a reward to learn when feedback is
-        missing, NaN for none. None, the right choice, learns nothing from what was not seen.
+        Kernel ``(state, arm, table) -> float`` or None: a reward to learn when feedback is missing,
+        NaN for none. None, the right choice, skips missing rewards.
     pull
         Kernel ``(state, arm, table)`` or None: called whenever an arm is played, before anything
         of that round is observed. For policies that learn from having played; they cannot wait.
@@ -114,7 +114,7 @@ class Policy(ShownAsCall, ComparedByField, ABC):
         policies to which the age of a decision matters. ``recent[s % recent.size]`` is the arm of
         round s, for the last ``remembers(setting)`` rounds at least.
     queues
-        True when the policy is handed a reward only as it asks for its arm: `QueuedPolicy`.
+        True when the policy receives a reward only when it selects its arm: `QueuedPolicy`.
     statistics
         How many numbers are kept per arm.
     waits
@@ -122,17 +122,17 @@ class Policy(ShownAsCall, ComparedByField, ABC):
         choice among the same arms can change only on an observation: the kernel is then called
         only after an observation. The engines jump from one observation to the next.
     randomises
-        False when nothing but the state, the round and the arms on offer decides the choice. None
-        says so of a policy that `waits`, and leaves it open for others.
+        False when the choice is a function of the state, the round and the arms on offer. None
+        means False for a policy that `waits`, and unknown for others.
     steady
         True when the probabilities of the choices change only on an observation.
     regularization
         The lambda of the potential reported for this policy.
     optimistic
-        True for a policy that plays the arm with the largest upper confidence bound; reports say
-        what follows from it.
+        True for a policy that plays the arm with the largest upper confidence bound; reports
+        explain the consequences.
     uses_covariate
-        True for a policy that is told the covariate of `WithCovariate`: before `pull` and `learn`
+        True for a policy that observes the covariate of `WithCovariate`: before `pull` and `learn`
         ``state[arm, 3]`` is its value in this round, counted from 0.
     imputed
         What a policy with `fill` learns for a missing reward, in words, else None.
@@ -161,7 +161,7 @@ class Policy(ShownAsCall, ComparedByField, ABC):
         """Return the constants of the kernels: a float array with one row per arm."""
 
     def without_imputation(self) -> Policy:
-        """Return the policy that learns nothing from missing rewards, itself unless it imputes."""
+        """Return the policy without imputation of missing rewards, itself unless it imputes."""
         return self
 
     def check(self, setting: Setting) -> None:
@@ -169,7 +169,7 @@ class Policy(ShownAsCall, ComparedByField, ABC):
 
     @property
     def is_random(self) -> bool:
-        """Whether chance may decide the choice."""
+        """Whether the choice may be random."""
         return not self.waits if self.randomises is None else self.randomises
 
     @property
@@ -182,7 +182,7 @@ class Policy(ShownAsCall, ComparedByField, ABC):
     ) -> Vector | None:
         """Return the probability that each arm is chosen; None, the default, if it is not known.
 
-        Only asked of policies that randomise. Where it is not known, live agents estimate it.
+        Called only for policies that randomise. Where it is not known, live agents estimate it.
         """
         return None
 

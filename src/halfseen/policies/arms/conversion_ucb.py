@@ -1,4 +1,4 @@
-"""Upper confidence bounds for conversions, corrected for those that may still come."""
+"""Upper confidence bounds for conversions, corrected for pending ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from halfseen.policies.arms.hopeful_ucb import refuse_unbounded
 from halfseen.problems.delay_contract import DelayLaw, delay_law
 from halfseen.problems.setting import Setting
 
-EXPECTED = 3  # plays, weighted by the chance of having heard of them
+EXPECTED = 3  # plays, weighted by the probability that their conversion has arrived
 BETA, FIRST = 0, 1  # of the table: the level; what a play gains at age 0, 1, ...
 BOUNDS = ("kl", "hoeffding")
 
@@ -56,7 +56,7 @@ def kl_index(state: State, arm: int, clock: int, stream: Stream, table: Vector) 
 
 @dataclass(frozen=True)
 class ConversionUCB(Policy):
-    r"""Estimate conversion rates from late conversions, knowing how late they are.
+    r"""Estimate conversion rates from late conversions, given their delay laws.
 
     A play that is d rounds old has shown its conversion, if there is one, with probability
     :math:`\tau(d)`. With :math:`\tilde N_a` the sum of :math:`\tau` over the ages of the arm's
@@ -75,8 +75,8 @@ class ConversionUCB(Policy):
     ----------
     laws
         The delay law of conversions, one for all arms or one per arm: known, or estimated from a
-        side sample as `EmpiricalDelay`. Left out, the laws of the study's censorship, as in a world
-        in which every reward is seen at once, such as a study's baseline.
+        separate sample as `EmpiricalDelay`. Left out, the laws of the study's censorship, as in a
+        world in which every reward is seen at once, such as a study's baseline.
     bound
         ``"kl"`` or ``"hoeffding"``.
     exponent
@@ -90,7 +90,7 @@ class ConversionUCB(Policy):
 
     kind: ClassVar[str] = "conversion-ucb"
     summary: ClassVar[str] = (
-        "Plays the largest conversion rate possible, knowing how late they come."
+        "Plays the largest upper confidence bound of a conversion rate, given the delay laws."
     )
     randomises: ClassVar[bool] = False
     laws: DelayLaw | Sequence[DelayLaw] | None = None

@@ -1,4 +1,4 @@
-"""Two eliminations for researchers to compare with; as policies they lose to UCB."""
+"""Two elimination policies, as references for researchers; UCB has less regret."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def seen_bounds(state: State, arm: int, table: Vector) -> tuple[float, float]:
 
 
 def possible_bounds(state: State, arm: int, table: Vector) -> tuple[float, float]:
-    """Return the bounds if rewards not in hand are all 0, and if they are all 1."""
+    """Return the bounds if all rewards that have not arrived are 0, and if they are 1."""
     pulled = state[arm, PULLED]
     if pulled == 0.0:
         return -math.inf, math.inf
@@ -127,7 +127,7 @@ class SuccessiveElimination(_Elimination):
 
 @dataclass(frozen=True)
 class OptimisticElimination(_Elimination):
-    r"""Drop an arm only if it is worse whatever the rewards not in hand are.
+    r"""Drop an arm only if it is worse whatever the missing rewards are.
 
     The bounds are :math:`S_a/N_a - w` and :math:`(S_a+N_a-n_a)/N_a + w` with
     :math:`w=\sqrt{k\log T/(2N_a)}`, :math:`N_a` plays and :math:`n_a` messages. They hold if delays

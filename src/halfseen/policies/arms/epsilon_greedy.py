@@ -1,4 +1,4 @@
-"""Epsilon-greedy: the best arm so far, or now and then a random one."""
+"""Epsilon-greedy: the best arm so far, or occasionally a random one."""
 
 from __future__ import annotations
 

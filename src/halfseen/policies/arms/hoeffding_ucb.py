@@ -1,4 +1,4 @@
-"""Upper confidence bounds at a level that the horizon decides."""
+"""Upper confidence bounds at a level determined by the horizon."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class HoeffdingUCB(Policy):
 
     .. math:: \frac{S_a}{N_a} + \sqrt{\frac{2\sigma_a^2\,k\log T}{N_a}}
 
-    For rewards in [0, 1] (sigma = 1/2) the width is Hoeffding's,
-    :math:`\sqrt{k\log T/(2N_a)}`. With late feedback this is the delayed UCB of Joulani, Gyorgy
-    and Szepesvari: it never waits, and loses at most its regret without delays plus the gaps times
-    the most decisions that are ever open.
+    For rewards in [0, 1] (sigma = 1/2) the width is Hoeffding's, :math:`\sqrt{k\log T/(2N_a)}`.
+    With late feedback this is the delayed UCB of Joulani, Gyorgy and Szepesvari: it never waits,
+    and its regret is at most that without delays plus the gaps times the largest number of pending
+    decisions.
 
     Parameters
     ----------

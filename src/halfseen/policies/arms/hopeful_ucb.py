@@ -37,14 +37,14 @@ def refuse_unbounded(name: str, setting: Setting) -> None:
 
 @dataclass(frozen=True)
 class HopefulUCB(Policy):
-    r"""Play the arm that could be best if every reward not in hand were 1.
+    r"""Play the arm that could be best if every missing reward were 1.
 
     .. math:: \frac{S_a + N_a - n_a}{N_a} + \sqrt{\frac{k\log T}{2N_a}}
 
     :math:`N_a` counts plays and :math:`n_a` messages. Its bound holds whatever decides which
-    rewards are late or lost, the rewards themselves included. In return it is drawn to arms whose
-    feedback is rarely seen, and where some of it is lost for good the bound never closes. It
-    assumes rewards in [0, 1].
+    rewards are late or lost, the rewards themselves included. In return it favours arms whose
+    feedback is rarely seen, and where some of it is lost the bound never closes. It assumes rewards
+    in [0, 1].
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class HopefulUCB(Policy):
     """
 
     kind: ClassVar[str] = "hopeful-ucb"
-    summary: ClassVar[str] = "Plays the arm that could be best if every reward not in hand were 1."
+    summary: ClassVar[str] = "Plays the arm that could be best if every missing reward were 1."
     randomises: ClassVar[bool] = False
     exponent: float = 2.0
     statistics = 3

@@ -81,8 +81,7 @@ class IMED(FamilyPolicy):
 
     .. math:: N_a\,K(\hat\mu_a, \max_b\hat\mu_b) + \log N_a
 
-    is played; K is the divergence of the rewards' family. Its regret grows as slowly as any
-    policy's can,
+    is played; K is the divergence of the rewards' family. Its regret is asymptotically optimal,
     :math:`\sum_a \Delta_a/(p_a K_a)\,\log T`, and it needs neither the horizon nor the
     probabilities of being observed.
 

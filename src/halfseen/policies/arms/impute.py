@@ -1,4 +1,4 @@
-"""Two mistakes people make with missing rewards: writing 0, and writing the mean."""
+"""Two common mistakes with missing rewards: imputing 0, and imputing the mean."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ class _Impute(Policy):
 
 @dataclass(frozen=True)
 class ImputeZero(_Impute):
-    """A mistake: learn a reward of 0 whenever feedback is missing.
+    """A mistake: impute a reward of 0 whenever feedback is missing.
 
-    It makes rarely seen arms look bad, and the policy confident of it.
+    It biases rarely seen arms towards 0, with overconfidence.
 
     Parameters
     ----------
     base
-        The policy that is fed the made-up rewards.
+        The base policy, which learns the imputed rewards.
     """
 
     kind: ClassVar[str] = "impute-zero"
@@ -114,14 +114,14 @@ class ImputeZero(_Impute):
 
 @dataclass(frozen=True)
 class ImputeMean(_Impute):
-    """A mistake: learn the arm's mean so far whenever feedback is missing.
+    """A mistake: impute the arm's mean so far whenever feedback is missing.
 
-    It makes the policy more confident about rarely seen arms than its observations justify.
+    It makes the policy overconfident about rarely seen arms.
 
     Parameters
     ----------
     base
-        The policy that is fed the made-up rewards.
+        The base policy, which learns the imputed rewards.
     """
 
     kind: ClassVar[str] = "impute-mean"

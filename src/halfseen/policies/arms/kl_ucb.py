@@ -139,7 +139,7 @@ def bound(state: State, arm: int, log: float, table: Vector) -> float:
 
 @dataclass(frozen=True)
 class KLUCB(FamilyPolicy):
-    r"""Play the arm whose mean could be largest, as its family's divergence K tells.
+    r"""Play the largest upper confidence bound by the family's divergence K.
 
     .. math:: \max\{q : N_a K(\hat\mu_a, q) \le \log n\}
 
@@ -160,7 +160,7 @@ class KLUCB(FamilyPolicy):
 
     kind: ClassVar[str] = "kl-ucb"
     summary: ClassVar[str] = (
-        "Plays the arm whose mean could be largest, as its family's divergence K tells."
+        "Plays the largest upper confidence bound by the family's divergence K."
     )
     optimistic = True
     clock: str = "observed"

@@ -1,4 +1,4 @@
-"""The probability that an arm's draw is the largest: what Thompson sampling plays with.
+"""The probability that an arm's draw is the largest: the propensities of Thompson sampling.
 
 The integral of one arm's density times the other arms' distribution functions, for all arms at
 once, by Gauss-Legendre quadrature on panels that are halved until halving changes nothing.

@@ -61,9 +61,9 @@ class MOSS(Policy):
 
     .. math:: \hat\mu_a + \sqrt{\frac{4\sigma_a^2}{N_a}\log^+\frac{T}{D N_a}}
 
-    The textbook has T/K. Where feedback goes missing an arm can afford T/D observations,
-    :math:`D = \sum_a 1/p_a`, and the regret is at most of order :math:`\sigma\sqrt{DT}`, whatever
-    the gaps: no policy can do better than a constant times that.
+    The textbook has T/K. Where feedback goes missing an arm's share of the horizon is T/D
+    observations, :math:`D = \sum_a 1/p_a`, and the regret is at most of order
+    :math:`\sigma\sqrt{DT}`, whatever the gaps: no policy can do better than a constant times that.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Upper confidence bounds for rewards that decide whether they are seen, by a proxy of them."""
+"""Upper confidence bounds under reward-dependent missingness, by a proxy of the reward."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def proxied(state: State, arm: int) -> tuple[float, float]:
 
 
 def index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> float:
-    """Return the mean by the proxy plus its width, at most the bound that assumes nothing."""
+    """Return the mean by the proxy plus its width, at most the assumption-free bound."""
     pulled = state[arm, PULLED]
     if pulled == 0.0:
         return math.inf
@@ -84,8 +84,8 @@ def index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> 
 class ProxyUCB(CovariatePolicy):
     r"""Play the largest upper confidence bound of a mean recovered by a proxy of the reward.
 
-    Right if, given the arm and the reward (0 or 1), being seen does not depend on the covariate M,
-    and M says something about the reward in every arm. The odds :math:`o_r` of missing a reward r
+    Valid if, given the arm and the reward (0 or 1), being seen does not depend on the covariate M,
+    and M is informative about the reward in every arm. The odds :math:`o_r` of missing a reward r
     solve
 
     .. math:: \sum_r P(M=m, R=r, \text{seen})\,o_r = P(M=m, \text{missing})\quad\text{for all } m,
@@ -95,8 +95,8 @@ class ProxyUCB(CovariatePolicy):
     are singular, or an odds is negative, the bound of `HopefulUCB` is taken, and it is never
     exceeded.
 
-    Without `WithCovariate` in the study M has one value and tells nothing: the bound is always that
-    of `HopefulUCB`.
+    Without `WithCovariate` in the study M has one value and no information: the bound is always
+    that of `HopefulUCB`.
 
     Parameters
     ----------

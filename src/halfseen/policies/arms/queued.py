@@ -1,4 +1,4 @@
-"""Any policy under delays, with its guarantee without them."""
+"""Any policy under delays, keeping its guarantee without them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from halfseen.problems.setting import Setting
 
 @dataclass(frozen=True)
 class QueuedPolicy(Policy):
-    """Hand a policy the rewards of an arm one by one, as it asks for that arm.
+    """Feed a policy the queued rewards of an arm one by one, as it selects that arm.
 
-    Rewards that arrive are queued by arm. The base policy is asked for an arm; if that arm's queue
-    holds a reward it is handed over and the policy is asked again, otherwise the arm is played. The
-    base policy lives in a world without delays, clock included, so that its guarantees hold, and
-    the regret grows by the gaps times the most decisions that are ever open (QPM-D).
+    Rewards that arrive are queued by arm. The base policy selects an arm; if that arm's queue holds
+    a reward, the policy learns it and selects again, otherwise the arm is played. The base policy
+    behaves as without delays, clock included, so that its guarantees hold, and the regret grows by
+    the gaps times the largest number of pending decisions (QPM-D).
 
     Parameters
     ----------
     base
-        The policy that is asked. It must learn from observed rewards alone.
+        The base policy. It must learn from observed rewards alone.
 
     References
     ----------
@@ -33,7 +33,7 @@ class QueuedPolicy(Policy):
 
     kind: ClassVar[str] = "queued"
     summary: ClassVar[str] = (
-        "Hands a policy the rewards that arrived one by one, as it asks for their arm."
+        "Feeds a policy the arrived rewards one by one, as it selects their arm."
     )
     base: Policy = field(default_factory=UCB)
     queues = True

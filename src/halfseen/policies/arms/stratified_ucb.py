@@ -76,7 +76,7 @@ def index(state: State, arm: int, clock: int, stream: Stream, table: Vector) -> 
 
 @dataclass(frozen=True)
 class CovariatePolicy(Policy):
-    """A policy that is told a covariate in every round, under the censorship `WithCovariate`.
+    """A policy that observes a covariate in every round, under the censorship `WithCovariate`.
 
     Under any other censorship the covariate has one value only. Live agents do not play it.
     """
@@ -104,7 +104,7 @@ class CovariatePolicy(Policy):
 class StratifiedUCB(CovariatePolicy):
     r"""Play the largest upper confidence bound of a mean averaged over an always-seen covariate.
 
-    Right if, given the arm and the covariate M, being seen does not depend on the reward:
+    Valid if, given the arm and the covariate M, being seen does not depend on the reward:
 
     .. math:: \hat\mu_a=\sum_m\frac{N_{am}}{N_a}\frac{S_{am}}{n_{am}},\qquad
               \text{width }\sqrt{\frac{k\log T}{2}\Big(\frac1{N_a}+\sum_m\frac{q_m^2}{n_{am}}\Big)}

@@ -1,4 +1,4 @@
-"""Learning from every round with weights: inverse propensity and doubly robust."""
+"""Weighted learning from every round: inverse propensity and doubly robust."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class _Weighted(Policy):
 
     @abstractmethod
     def variance(self, p: Vector, setting: Setting) -> Vector:
-        """Return the variance of what is learned from a round."""
+        """Return the variance per round."""
 
     def table(self, setting: Setting) -> Vector:
         """Return 6 log T times the variance, lambda, lambda M and p of each arm."""
@@ -94,8 +94,8 @@ class _Weighted(Policy):
 class InversePropensity(_Weighted):
     r"""UCB that learns r/p from a reward that was seen and 0 from one that was not.
 
-    Unbiased where p is right, and noisy: the variance of what a round teaches is
-    :math:`(\sigma^2 + (1-p)\mu^2)/p`, with the largest mean for :math:`\mu`.
+    Unbiased if p is correct, but noisy: the variance per round is :math:`(\sigma^2 +
+    (1-p)\mu^2)/p`, with the largest mean for :math:`\mu`.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class InversePropensity(_Weighted):
 
     kind: ClassVar[str] = "inverse-propensity"
     summary: ClassVar[str] = (
-        "Learns 0 where feedback is missing, and the rest divided by its chance."
+        "Learns 0 where feedback is missing, and seen rewards divided by their probability."
     )
     learn = staticmethod(weigh)
     fill = staticmethod(nothing)
@@ -121,8 +121,8 @@ class InversePropensity(_Weighted):
 class DoublyRobust(_Weighted):
     r"""UCB that learns m + (r - m)/p from a reward that was seen and m from one that was not.
 
-    m is the mean so far. Unbiased where p is right, and the variance of what a round teaches tends
-    to :math:`\sigma^2/p`: that of leaving missing rewards out, which needs no p.
+    m is the mean so far. Unbiased if p is correct, and the variance per round tends to
+    :math:`\sigma^2/p`: that of skipping missing rewards, which needs no p.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class DoublyRobust(_Weighted):
 
     kind: ClassVar[str] = "doubly-robust"
     summary: ClassVar[str] = (
-        "Learns the mean so far where feedback is missing, corrected by the rest."
+        "Learns the mean so far where feedback is missing, corrected by seen rewards."
     )
     learn = staticmethod(correct)
     fill = staticmethod(guess)

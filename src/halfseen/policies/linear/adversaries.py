@@ -81,8 +81,8 @@ class InformationGreedy(Adversary):
     r"""Play the largest gain per unit of information, :math:`\|a\|^2_{W^{-1}}/p(a)`.
 
     In the limit of many rounds this follows the paper's information path, whose potential grows
-    like the paper's effective dimension times log T. That is not the most a policy can reach:
-    `OptimalOrder` does better.
+    like the paper's effective dimension times log T. That is not the maximum: `OptimalOrder` does
+    better.
 
     Parameters
     ----------

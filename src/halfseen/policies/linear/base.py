@@ -32,9 +32,9 @@ class LinearSetting(ByValue):
     horizon
         The number of rounds that will be played.
     actions, observe
-        The actions of a finite set, an array (K, d), and the probability of being observed of
-        each; None when actions change. For adversaries only (`knows_observe`): a learner that
-        reads `observe` uses what it could not know.
+        The actions of a finite set, an array (K, d), and the probability of being observed of each;
+        None when actions change. For adversaries only (`knows_observe`): a learner that reads
+        `observe` uses information not available in practice.
     """
 
     dimension: int
@@ -46,7 +46,7 @@ class LinearSetting(ByValue):
 
 
 class LinearKnowledge(NamedTuple):
-    """What a policy with a `choose` kernel is given.
+    """The inputs of a `choose` kernel.
 
     Attributes
     ----------
@@ -59,8 +59,8 @@ class LinearKnowledge(NamedTuple):
     plays, seen
         How often each action was played and observed; where actions change, each region.
     observe
-        The probability of being observed of each action. A learner that reads it uses what it
-        could not know.
+        The probability of being observed of each action. A learner that reads it uses information
+        not available in practice.
     same
         1 if every round offers the same actions, else 0.
     """
@@ -75,12 +75,12 @@ class LinearKnowledge(NamedTuple):
 
 
 class LateKnowledge(NamedTuple):
-    """What a policy that counts its plays (`counts_pulls`) is given instead.
+    """The inputs of a policy that counts its plays (`counts_pulls`).
 
     Attributes
     ----------
     estimate
-        V^-1 b: b is the sum of the actions times their rewards in hand.
+        V^-1 b: b is the sum of the actions times their arrived rewards.
     factor
         A lower triangular F with F F' = V^-1: V is lambda I plus all plays.
     actions
@@ -98,7 +98,7 @@ class LateKnowledge(NamedTuple):
 
 
 class BallKnowledge(NamedTuple):
-    """What an `on_ball` kernel is given of what was learned.
+    """The inputs of an `on_ball` kernel.
 
     Attributes
     ----------
@@ -186,10 +186,10 @@ class LinearPolicy(ShownAsCall, ComparedByField, ABC):
     waits
         True when the choice among the same actions can change only on an observation.
     randomises
-        False when nothing but the state, the round and the actions on offer decides the choice.
-        None says so of a policy that `waits`, and leaves it open for others.
+        False when the choice is a function of the state, the round and the actions on offer. None
+        means False for a policy that `waits`, and unknown for others.
     knows_observe
-        True for an adversary that is told how often each action of a finite set is observed.
+        True for an adversary that knows how often each action of a finite set is observed.
     on_ball
         Kernel ``(known, clock, stream, table, scratch, out)`` or None: writes the action of the
         whole unit ball with the largest index into `out`. `known` is a `BallKnowledge`, `scratch`
@@ -230,7 +230,7 @@ class LinearPolicy(ShownAsCall, ComparedByField, ABC):
         return "0" if self.imputes else None
 
     def without_imputation(self) -> LinearPolicy:
-        """Return the policy that learns nothing from missing rewards, itself unless it imputes."""
+        """Return the policy without imputation of missing rewards, itself unless it imputes."""
         return self
 
     def check_live(self) -> None:
@@ -238,13 +238,13 @@ class LinearPolicy(ShownAsCall, ComparedByField, ABC):
 
     @property
     def is_random(self) -> bool:
-        """Whether chance may decide the choice."""
+        """Whether the choice may be random."""
         return not self.waits if self.randomises is None else self.randomises
 
     def probabilities(self, rows: Vector, estimate: Vector, clock: int) -> Vector | None:
         """Return the probability that each row is chosen; None, the default, if it is not known.
 
-        Only asked of policies that randomise. Where it is not known, live agents estimate it.
+        Called only for policies that randomise. Where it is not known, live agents estimate it.
         """
         return None
 

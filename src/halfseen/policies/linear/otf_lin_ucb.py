@@ -111,15 +111,15 @@ class OTFLinUCB(LinearPolicy):
     r"""Optimism that counts every play at once and every reward when it arrives.
 
     With :math:`V=\lambda I+\sum_s A_sA_s'` over all plays and :math:`b=\sum_s X_sA_s` over the
-    rewards in hand, :math:`\hat\theta=V^{-1}b` estimates :math:`\tau_m\theta`, whose order is that
-    of :math:`\theta`, :math:`\tau_m` being the chance to arrive within the window. What is still
-    under way biases it. The printed form pays for every decision younger than the window m,
+    arrived rewards, :math:`\hat\theta=V^{-1}b` estimates :math:`\tau_m\theta`, whose order is that
+    of :math:`\theta`, :math:`\tau_m` being the probability of arriving within the window. Pending
+    rewards bias it. The printed form adds a term for every decision younger than the window m,
 
     .. math:: \langle a,\hat\theta\rangle + \Big(2(L+\sqrt\lambda)
               + \sum_{\text{age}<m}\|A_s\|_{V^{-1}}\Big)\|a\|_{V^{-1}},\qquad
               L=\sqrt{2\log(1/\delta)+d\log(1+t/(\lambda d))},
 
-    the one-sided form only for open ones, which can only be too low,
+    the one-sided form only for pending ones, whose bias is downwards,
 
     .. math:: \langle a,\hat\theta\rangle + (L/2+\sqrt\lambda)\|a\|_{V^{-1}}
               + \sum_{s\text{ open}}\max(0, a'V^{-1}A_s).

@@ -129,13 +129,13 @@ def stretch(
 
 @dataclass(frozen=True, repr=False)
 class VIDS(LinearPolicy):
-    r"""Randomise between two actions so that regret buys information: variance-based IDS.
+    r"""Randomise between two actions to minimise the information ratio: variance-based IDS.
 
     Thetas are drawn from the posterior :math:`N(\hat\theta,\sigma^2W^{-1})`. With :math:`b` the
-    best action of a draw, action a has the expected gap
-    :math:`E\langle b,\theta\rangle-\langle a,E\theta\rangle` and the gain
-    :math:`p_a\,\mathrm{Var}\,E[\langle a,\theta\rangle\mid b]`: a play teaches p times what its
-    reward would. Played is the distribution with the least (mean gap)²/(mean gain).
+    best action of a draw, action a has the expected gap :math:`E\langle b,\theta\rangle-\langle
+    a,E\theta\rangle` and the gain :math:`p_a\,\mathrm{Var}\,E[\langle a,\theta\rangle\mid b]`: a
+    play has p times the information of its reward. The policy plays the distribution with the least
+    (mean gap)²/(mean gain).
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class VIDS(LinearPolicy):
     observe
         ``"learned"``: p is (seen + 1)/(played + 2), of each action of a fixed set, of each region
         where actions change and a `MultiThreshold` censors them, and the same for all elsewhere.
-        ``"known"``: the policy is told p. ``"ignored"``: p is left out.
+        ``"known"``: the policy is given p. ``"ignored"``: p is left out.
     draws
         How many thetas are drawn from the posterior, after every observation.
     refresh
@@ -189,7 +189,7 @@ class VIDS(LinearPolicy):
         return HEAD + groups + drawing
 
     def check_live(self) -> None:
-        """Refuse to be told p by an agent, which does not know it."""
+        """Refuse ``observe="known"`` in an agent, which does not know p."""
         if self.observe == KNOWN:
             raise InvalidInput(
                 "VIDS.observe",

@@ -31,11 +31,11 @@ def answer_section(found: Audit, forecast: Plan | None, drawn: list[Figure]) -> 
     title = "of outcomes are seen in the end" if waits else "of outcomes are seen"
     if waited is not None and waited.stated:
         title = f"of outcomes are back within {waited.duration(waited.window)}"
-    so_far = " so far; others are on their way" if waits else ""
+    so_far = " so far; others are pending" if waits else ""
     text = f"{found.seen:,} of {found.rows:,} decisions{so_far}."
     items = [_item(f"{100 * found.share:.3g}%", title, text)]
     if len(found.answers) > 1 and whole is not None:
-        most = " at most: rewards outlast the log" if found.upper_end else ""
+        most = " at most: delays exceed the length of the log" if found.upper_end else ""
         title = f"as many decisions, in the worst case over all problems{most}"
         text = (
             "Over the same number of decisions, the reward lost grows by its square root,"

@@ -1,4 +1,4 @@
-"""The chart of what means can be if missing rewards differ from seen ones."""
+"""The chart of bounds on the means if missing rewards differ from seen ones."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def bounds_chart(found: Audit, name: str) -> Figure:
             alt.Chart().mark_rule(strokeDash=[4, 3], color=MUTED).encode(x=alt.datum(tipping))
         )
     note = (
-        "The band of each arm’s possible means if the odds of being seen differ at most so many"
-        " times between any two rewards. At 1, missing rewards are like seen ones."
+        "Bounds on each arm’s mean if the odds of being seen differ at most by this factor between"
+        " any two rewards. At 1, missing rewards are like seen ones."
         + (" Dashed: from here on another arm may be best." if 1.0 < tipping <= last else "")
         + (f" {len(names)} of {len(found.arms):,} arms." if len(names) < len(found.arms) else "")
     )
@@ -87,7 +87,7 @@ def bounds_chart(found: Audit, name: str) -> Figure:
 
 
 def arms_to_draw(found: Audit) -> list[int]:
-    """Return the places of the arms the text names, then of those with the largest means."""
+    """Return the indices of the arms named in the text, then of those with the largest means."""
     rewards, tipping = found.rewards, found.tipping
     assert rewards is not None
     assert tipping is not None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ARMS = 30  # largest number of arms drawn
 STEP = 26
 ACCENT = PALETTE[1]
-NEEDS = {  # what each chart needs
+NEEDS = {  # requirement of each chart
     "rates": "The log must hold decisions.",
     "parts": "The log must hold several arms.",
     "worth": "The log must hold several arms.",
@@ -153,7 +153,7 @@ def rates_chart(found: Audit, rows: Rows, name: str) -> Figure:
 
 
 def parts_chart(rows: Rows, name: str) -> Figure:
-    """Return what each arm adds to the effective dimension."""
+    """Return each arm's contribution to the effective dimension."""
     import altair as alt
 
     y = _arm_axis(rows)
@@ -169,7 +169,7 @@ def parts_chart(rows: Rows, name: str) -> Figure:
     ]
     note = (
         "How many always-seen arms each arm is as hard to learn as. Grey: one, as any arm. Orange:"
-        " what missing feedback adds. An arm never seen has no bar: its part has no limit."
+        " what missing feedback adds. An arm never seen has no bar: its contribution is unbounded."
     )
     return _arms("parts", ("What it costs", note, name), layers, rows)
 
@@ -186,7 +186,7 @@ def worth_chart(rows: Rows, name: str) -> Figure:
     note = (
         "How much the effective dimension falls when 1 in 100 more of that arm’s rewards are seen,"
         " or all of them if fewer are missing: spend on the longest bars first. “halfseen invest”"
-        " also knows what feedback costs."
+        " takes costs into account."
     )
     titles = ("Where more feedback is worth most", note, name)
     return _arms("worth", titles, [bars.encode(y=_arm_axis(rows), x=x, tooltip=hints)], rows)
@@ -197,7 +197,7 @@ def _arms(key: str, titles: tuple[str, str, str], layers: list[Any], rows: Rows)
 
 
 def time_chart(found: Audit, name: str) -> Figure:
-    """Return the share seen over time, with its stretches of constant rate."""
+    """Return the share seen over time, with its segments of constant rate."""
     import altair as alt
 
     rows: Rows = []
@@ -247,7 +247,7 @@ def time_chart(found: Audit, name: str) -> Figure:
     ]
     note = (
         "Dots: share of rewards seen among the decisions of each slice of time, at the mix of arms"
-        " of the whole log. Line: stretches of constant rate." + _within(found)
+        " of the whole log. Line: segments of constant rate." + _within(found)
     )
     return faceted("audit-time", ("Feedback over time", note, name), layers, rows, "audit-time")
 
@@ -260,7 +260,7 @@ def _within(found: Audit) -> str:
 
 
 def forecast_chart(forecast: Plan, name: str) -> Figure:
-    """Return the reward lost per day over the days of a plan, in both worlds."""
+    """Return the regret per day over the days of a plan, in both worlds."""
     import altair as alt
 
     worlds = (forecast.yours, forecast.everything)
@@ -291,7 +291,7 @@ def forecast_chart(forecast: Plan, name: str) -> Figure:
     ]
     note = (
         "Reward lost per day compared with always playing the best arm: the median of simulated"
-        " futures, and the band that holds 8 of 10 of them."
+        " futures, and an 80% band."
     )
     titles = ("Forecast", note, name)
     return faceted(
@@ -300,7 +300,7 @@ def forecast_chart(forecast: Plan, name: str) -> Figure:
 
 
 def direction_chart(fit: DirectionFit, name: str) -> Figure:
-    """Return the share seen along the fitted direction: the best falling curve and the steps."""
+    """Return the share seen along the fitted direction: the isotonic regression and the steps."""
     import altair as alt
 
     curve = fit.curve
@@ -326,8 +326,8 @@ def direction_chart(fit: DirectionFit, name: str) -> Figure:
         base.transform_filter("datum.kind == 'steps'").mark_line(strokeWidth=2.5, color=PALETTE[0]),
     ]
     note = (
-        "Share of feedback seen as features point further along the direction where it thins out."
-        " Thin: the best falling curve of any shape. Thick: the steps that BIC pays for."
+        "Share of feedback seen along the direction in which it becomes rarer. Thin: isotonic"
+        " regression. Thick: the steps chosen by BIC."
     )
     titles = ("Feedback along a direction", note, name)
     return faceted("audit-direction", titles, layers, rows, "audit-direction")

@@ -44,7 +44,7 @@ def command_line(found: Audit, folder: Path, more: dict[str, Any]) -> str:
 
 
 def _written(value: Any) -> str:
-    """Write an option's value; in a list, names that hold a comma stand in quotes."""
+    """Write an option's value; in a list, names that contain a comma are quoted."""
     if not isinstance(value, list | tuple):
         return str(value)
     line = io.StringIO()

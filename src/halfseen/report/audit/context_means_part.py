@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def context_means_part(found: Audit) -> list[Html]:
-    """Return the means if the context tells what missing rewards are; nothing without contexts."""
+    """Return the means if the context explains missing rewards; nothing without contexts."""
     means = found.context_means
     if means is None:
         return []
@@ -22,14 +22,14 @@ def context_means_part(found: Audit) -> list[Html]:
         for row in shown.rows
     ]
     note = (
-        "Two assumptions that the log cannot tell apart. The context explains it: among decisions"
+        "Two assumptions that the log cannot distinguish. The context explains it: among decisions"
         " of an arm in a context, missing rewards are like seen ones. It is a proxy: being seen"
-        " depends on the reward alone, of which the context tells something; – where it tells too"
-        " little or contradicts that."
+        " depends on the reward alone, about which the context is informative; – where it is too"
+        " uninformative or contradicts that."
     )
     said = means.findings or ("Means by context are those of the rewards seen, within error.",)
     return [
-        tag("h3", "If the context tells what is missing"),
+        tag("h3", "If the context explains what is missing"),
         *(tag("p", sentence) for sentence in said),
         table(shown.columns, rows, label="Means by context"),
         tag("p", note, class_="note"),

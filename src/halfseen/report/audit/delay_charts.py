@@ -1,4 +1,4 @@
-"""The chart of how much feedback is back after each delay."""
+"""The chart of the share of rewards back after each delay."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def delay_chart(found: Audit, name: str) -> Figure:
     )
     few = f" The {ARMS} arms with most decisions are drawn." if len(counts) > ARMS else ""
     note = (
-        "Share of rewards that is back after each delay: Kaplan-Meier's estimate, which counts"
-        f" young decisions for as long as they could be followed.{few}"
+        "Share of rewards back after each delay: the Kaplan-Meier estimate, in which recent"
+        f" decisions are censored at their age.{few}"
     )
     titles = ("How long rewards take", note, name)
     return faceted(

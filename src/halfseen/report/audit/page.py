@@ -47,24 +47,24 @@ CHAPTERS = {
     "changes": "Since the last audit",
     "warnings": "Warnings",
     "rates": "Rates",
-    "delays": "Still on their way",
+    "delays": "Pending rewards",
     "time": "Over time",
     "differ": "If missing rewards differ",
     "direction": "Along a direction",
     "forecast": "Forecast",
-    "imputations": "Made-up rewards",
+    "imputations": "Imputed rewards",
     "how": "How it was computed",
 }
 MOST_BOUNDED = 30  # largest number of arms in the table of bounds
 
 
 class Extras(NamedTuple):
-    """What an audit's page shows besides the audit.
+    """Further content of an audit's page.
 
     Attributes
     ----------
     forecast, imputations, changes
-        How long learning takes, what made-up rewards cost, what changed since an earlier audit.
+        How long learning takes, the cost of imputing rewards, changes since an earlier audit.
     options
         Further options of the command that makes the page.
     """
@@ -78,8 +78,8 @@ class Extras(NamedTuple):
 def write_audit(found: Audit, folder: Path, extras: Extras) -> Path:
     """Write an audit's page, its charts as SVG and PNG, and its numbers as CSV and JSON.
 
-    The folder must be new or empty, or hold another audit: that one is replaced. What rests on
-    numbers that a warning voids is left out.
+    The folder must be new or empty, or hold another audit: that one is replaced. Results based on
+    numbers that a warning invalidates are omitted.
     """
     if found.voided:
         extras = Extras(options=extras.options)
@@ -165,7 +165,7 @@ def page_title(found: Audit) -> str:
 
 
 def rates_section(found: Audit, drawn: list[Figure]) -> Html:
-    """Return what each arm costs and what more of it is worth, and the rates as numbers."""
+    """Return each arm's contribution, the value of more feedback, and the rates as numbers."""
     records = rates_table(found, found.costliest(250)).records()
     columns = {
         "arm": [r["arm"] for r in records],
@@ -183,8 +183,8 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
     }
     note = (
         f"Exact intervals hold {level_name(found.level)} of the time whatever the rate. Shrunken"
-        f" rates borrow from the other arms, as if each began with {show(found.prior.worth)} rows"
-        f" seen at {found.prior.mean:.1%}. All arms are in rates.csv, next to this page."
+        f" rates borrow strength from the other arms, with a prior worth {show(found.prior.worth)}"
+        f" rows seen at {found.prior.mean:.1%}. All arms are in rates.csv, next to this page."
     )
     places = [figure_place(figure) for figure in drawn]
     rows = list(zip(*columns.values(), strict=True))
@@ -198,7 +198,7 @@ def rates_section(found: Audit, drawn: list[Figure]) -> Html:
 
 
 def time_section(found: Audit, drawn: list[Figure]) -> Html:
-    """Return the course of the rates."""
+    """Return the rates over time."""
     moved = [c for c in found.courses if c.changes]
     words = "No change of rate was found, at a fixed mix of arms." if not moved else ""
     rows = [("all arms" if c.name is None else c.name, c.in_words(found.dated, 20)) for c in moved]
@@ -208,7 +208,7 @@ def time_section(found: Audit, drawn: list[Figure]) -> Html:
 
 
 def differ_section(found: Audit, drawn: list[Figure]) -> Html:
-    """Return what the means can be if missing rewards differ from seen ones."""
+    """Return bounds on the means if missing rewards differ from seen ones."""
     from halfseen.logs.sentences import missing_in_words
 
     said = [] if found.voided else missing_in_words(found)
@@ -222,7 +222,7 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
         )
         for i in order
     ]
-    safest = (x.safe if x.safe_shown(found.level) else f"cannot be told ({x.safe})" for x in levels)
+    safest = (x.safe if x.safe_shown(found.level) else f"undetermined ({x.safe})" for x in levels)
     rows.append(("safest", *safest))
     rows.append(("least risked", *(level.least_regret for level in levels)))
     worst = (level.widened(found.level).regret for level in levels)
@@ -237,10 +237,11 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
         *(figure_place(figure) for figure in drawn),
         tag(
             "p",
-            "What each arm’s mean can be if the odds of being seen differ so many times between"
-            " any two rewards. In the worst case a missing reward can be anything in the range of"
-            " rewards seen. “Safest” has the largest smallest mean; “least risked” is worse than"
-            " another arm by the least. The last rows include sampling error; the ranges do not.",
+            "Bounds on each arm’s mean if the odds of being seen differ by this factor between any"
+            " two rewards. In the worst case a missing reward can be anything in the range of"
+            " rewards seen. “Safest” is the maximin arm, with the largest lower bound; “least"
+            " risked” the minimax-regret arm. The last rows include sampling error; the ranges do"
+            " not.",
             class_="note",
         ),
         table(names, rows, words=(0, 1, 2, 3, 4, 5), label="Bounds"),
@@ -249,7 +250,7 @@ def differ_section(found: Audit, drawn: list[Figure]) -> Html:
 
 
 def direction_section(found: Audit, drawn: list[Figure]) -> Html:
-    """Return how feedback thins out along the features."""
+    """Return how feedback becomes rarer along the features."""
     fit = found.direction
     assert fit is not None
     weights = [(n, f"{w:+.3f}", show(raw)) for n, w, raw in fit.weights.rows]
@@ -296,7 +297,7 @@ def forecast_section(forecast: Plan, drawn: list[Figure]) -> Html:
 
 
 def imputations_section(result: Result, drawn: list[Figure]) -> Html:
-    """Return what five ways to treat a missing reward lose on these rates."""
+    """Return the regret of five ways to treat a missing reward at these rates."""
     from halfseen.logs.imputation import imputation_table
 
     found = imputation_table(result)
@@ -304,14 +305,14 @@ def imputations_section(result: Result, drawn: list[Figure]) -> Html:
     cells = [names, *map(aligned, numbers)]
     intro = (
         f"UCB on the means, noise and rates of this log for {result.study.horizon:,} decisions,"
-        f" {result.study.replications:,} times. Skipping is right and simple. Zero and the mean so"
-        " far are mistakes, even where they happen to lose less: which way they err depends on what"
-        " you do not know yet, which arm is best. Inverse propensity and doubly robust are told the"
-        " true rates."
+        f" {result.study.replications:,} times. Skipping is correct and simple. Imputing zero or"
+        " the mean so far is a mistake, even where it happens to lose less: the sign of its bias"
+        " depends on which arm is best, which is not known yet. Inverse propensity and doubly"
+        " robust use the true rates."
     )
     return section(
         "imputations",
-        "What made-up rewards cost",
+        "What imputing rewards costs",
         tag("p", intro),
         table(found.columns, list(zip(*cells, strict=True)), label="Imputations"),
         *(figure_place(figure) for figure in drawn),
@@ -327,9 +328,9 @@ def how_section(command: str) -> Html:
             "p",
             "The effective dimension is the sum over arms of 1/p, p being the probability that the"
             " arm’s reward is seen. A problem is as hard to learn as one with that many arms that"
-            " are always seen, every arm copied 1/p times; in the worst case what is lost while"
-            " learning grows like its square root. Its interval convolves the exact laws of the"
-            " rates, and has no upper end when an arm was never seen.",
+            " are always seen, every arm copied 1/p times; in the worst case regret grows like its"
+            " square root. Its interval convolves the exact distributions of the rates, and has no"
+            " upper limit when an arm was never seen.",
         ),
         tag("p", "The command that makes this page:"),
         code(command),

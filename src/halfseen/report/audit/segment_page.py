@@ -87,9 +87,8 @@ def _body(
     words = (0, len(found.table.columns) - 2, len(found.table.columns) - 1)
     note = (
         f"Factor: how many times as many decisions are needed as with complete feedback, in the"
-        f" worst case, with its {level_name(whole.level)} interval. It speaks of the arms that"
-        " were seen;"
-        " – if none was. All arms of all segments are in rates.csv, next to this page."
+        f" worst case, with its {level_name(whole.level)} interval. It is for the arms that were"
+        " seen; – if none was. All arms of all segments are in rates.csv, next to this page."
     )
     segments = section(
         "segments",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from halfseen.logs.warnings.log_warning import LogWarning
 
 MOST_CHANGES = 250  # rates that changed, in the table
-STATES = {"small": "found, too small to matter"}
 NOT_LOOKED_FOR = "cannot be looked for"
+STATES = {"small": "found, too small to matter", NOT_LOOKED_FOR: "not testable"}
 
 
 def warnings_section(found: Audit) -> Html:
@@ -36,8 +36,8 @@ def warnings_section(found: Audit) -> Html:
         for check in found.checks
     ]
     content += [
-        tag("h3", "What was looked for"),
-        table(("looked for", "result", ""), rows, words=(0, 1, 2), label="Checks"),
+        tag("h3", "What was tested"),
+        table(("check", "result", ""), rows, words=(0, 1, 2), label="Checks"),
         tag("p", CHANCE, class_="note"),
         *(tag("p", unbroken(note), class_="note") for note in found.notes),
     ]
@@ -45,10 +45,10 @@ def warnings_section(found: Audit) -> Html:
 
 
 def _nothing_found(found: Audit) -> str:
-    """Return why there is no warning: nothing was found, or nothing could be looked for."""
+    """Return why there is no warning: nothing was found, or nothing could be tested."""
     left_out = sum(check.state == NOT_LOOKED_FOR for check in found.checks)
     if left_out == len(found.checks):
-        return "Nothing could be looked for: the log has too few rows or columns, as listed here."
+        return "Nothing could be tested: the log has too few rows or columns, as listed here."
     if not left_out:
         return "Nothing was found that would change the conclusions."
     return (
@@ -59,7 +59,7 @@ def _nothing_found(found: Audit) -> str:
 
 
 def void_section(found: Audit) -> Html:
-    """Return the warnings that void every number, to stand above them."""
+    """Return the warnings that invalidate every number, to be shown above them."""
     voiding = (warning for warning in found.warnings if warning.voids)
     return section(
         "void",
@@ -67,7 +67,7 @@ def void_section(found: Audit) -> Html:
         *(tag("p", *warning_sentences(warning), class_="caution") for warning in voiding),
         tag(
             "p",
-            "Until then the numbers below mean nothing: they are struck through, charts are faded.",
+            "Until then the numbers below are invalid: they are struck through, charts are faded.",
         ),
     )
 
@@ -83,7 +83,7 @@ def warning_sentences(warning: LogWarning) -> tuple[object, ...]:
 
 
 def _detail(text: str) -> str:
-    """Return a detail as a sentence of its own."""
+    """Return a detail as a separate sentence."""
     text = text.rstrip(".")
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
@@ -110,11 +110,11 @@ def changes_section(changes: Comparison) -> Html:
 
 
 def delays_section(found: Audit, drawn: list[Figure]) -> Html:
-    """Return which rewards are still on their way, and the laws of delay."""
+    """Return the pending rewards and the delay distributions."""
     assert found.maturity is not None
     return section(
         "delays",
-        "Still on their way",
+        "Pending rewards",
         *(tag("p", sentence) for sentence in found.maturity.findings),
         *(figure_place(figure) for figure in drawn),
         tag("p", found.maturity.assumption, class_="note"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def window_chart(found: Window) -> alt.Chart:
-    """Return what a learner loses by how long it waits; what it sees where that is not known."""
+    """Return the regret of a learner against its wait; the share seen where regret is not known."""
     import altair as alt
 
     known = found.regret is not None and found.error is not None

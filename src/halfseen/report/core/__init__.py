@@ -1,1 +1,1 @@
-"""What every page shares."""
+"""Parts shared by all pages."""

@@ -1,6 +1,6 @@
-"""Draws charts in a process of its own: V8 ends the process it runs in when memory is short.
+"""Draws charts in a separate process: V8 aborts its process when memory is short.
 
-Run as a script that knows nothing of halfseen. It reads one JSON object on stdin and answers with
+Run as a script that does not import halfseen. It reads one JSON object on stdin and answers with
 one line of JSON per chart, as soon as it is drawn.
 """
 
@@ -17,7 +17,7 @@ def main() -> None:
     try:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core file when V8 gives up
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core file when V8 aborts
     except ImportError:  # not on Windows
         pass
     import vl_convert

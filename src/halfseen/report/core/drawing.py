@@ -1,6 +1,6 @@
-"""Charts as pictures, and the code that draws them in a page, made by another process.
+"""Charts as images, and the JavaScript that draws them in a page, from a separate process.
 
-If drawing fails, a sentence takes the chart's place and the report is written all the same.
+If drawing fails, a sentence replaces the chart and the report is still written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PATIENCE = 300.0  # seconds for all charts of a page
 
 
 class Picture(NamedTuple):
-    """A chart as files hold it."""
+    """A chart as SVG and PNG."""
 
     svg: str
     png: bytes
@@ -62,7 +62,7 @@ def draw(charts: Mapping[str, dict[str, Any]]) -> Drawn:
             else:
                 pictures[name] = Picture(answer["svg"], base64.b64decode(answer["png"]))
         left = left[len(answers) :]
-        if left and not answers:  # the first chart crashed it; the next might not
+        if left and not answers:  # the first chart crashed the process; the next might not
             failures[left.pop(0)] = trouble
             if not pictures:  # nor was any drawn before
                 failures |= dict.fromkeys(left, trouble)
@@ -171,7 +171,7 @@ def _ask(asked: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
         said = done.stdout
         if done.returncode:
             lines = done.stderr.decode(errors="replace").splitlines()
-            words = [line for line in lines if line.strip(" #=")] or ["it ended without a word"]
+            words = [line for line in lines if line.strip(" #=")] or ["it ended without a message"]
             fatal = next((line for line in words if "Fatal" in line), words[-1])
             trouble = f"the process that draws ended early ({fatal.strip('# ')})"
     except subprocess.TimeoutExpired as error:

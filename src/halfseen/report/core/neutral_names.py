@@ -1,4 +1,4 @@
-"""Keys that charts use instead of the names people give.
+"""Keys that charts use instead of user-given names.
 
 Vega compiles values into objects and expressions, where ``constructor`` or ``__proto__`` is not a
 name like any other. So a chart's data and scales hold keys such as ``policy0``, and what is read

@@ -12,7 +12,7 @@ from halfseen.report.core.neutral_names import neutral
 if TYPE_CHECKING:
     import altair as alt
 
-# Okabe and Ito's colours less black and yellow, which vanish on a dark or a light page.
+# Okabe and Ito's colours without black and yellow, which vanish on a dark or a light page.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D5A")
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 # The page's style sheet recolours exactly these where the page is dark.
@@ -167,7 +167,7 @@ class Panels:
         ]
 
     def band(self, axes: Axes) -> alt.Chart:
-        """Return the 95% intervals, cut off at the foot of the chart."""
+        """Return the 95% intervals, clipped at the bottom of the chart."""
         import altair as alt
 
         base = alt.Chart().transform_filter(f"datum.kind == 'policy' && {axes.shown}")
@@ -179,7 +179,7 @@ class Panels:
         )
 
     def bounds(self, axes: Axes) -> list[alt.Chart]:
-        """Return thin labelled lines for what is proved."""
+        """Return thin labelled lines for proved bounds."""
         import altair as alt
 
         keep = f"datum.kind == 'bound' && {axes.shown}"
@@ -191,7 +191,7 @@ class Panels:
         return [line.encode(detail="policy:N"), text.encode(text="policy:N")]
 
     def dash(self, shown: Sequence[str] | None = None) -> dict[str, Any]:
-        """Return dashes where colours alone do not tell policies apart."""
+        """Return dash patterns where colours alone do not distinguish policies."""
         import altair as alt
 
         if not self.dashed:

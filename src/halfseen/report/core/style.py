@@ -1,4 +1,4 @@
-"""The look of the reports, for charts of your own."""
+"""The style of the reports, for your own charts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def styled(chart: alt.Chart) -> alt.Chart:
 
 
 def _keep_formats(part: Any) -> None:
-    """Let an axis with a format of its own keep it: the look's `labelExpr` would replace it."""
+    """Keep the format of an axis that has one: the style's `labelExpr` would replace it."""
     for name in ("layer", "hconcat", "vconcat", "concat", "spec"):
         inside = part._get(name, [])
         for inner in inside if isinstance(inside, list) else [inside]:

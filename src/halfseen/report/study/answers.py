@@ -25,11 +25,11 @@ from halfseen.theory.along_a_run import bounded_policies
 
 ASSUMPTION = (
     "Every number here assumes that, given the {one}, whether a reward is seen does not depend on"
-    " the reward. If, say, unhappy users answer less often, none of them hold."
+    " the reward. If, say, unhappy users answer less often, none of them holds."
 )
 NOT_AT_RANDOM = (
-    "Under {which} whether a reward is seen depends on the reward: what is seen is not a fair"
-    " sample there, no bound holds, and the effective dimension says nothing about regret."
+    "Under {which} whether a reward is seen depends on the reward: seen rewards are a biased sample"
+    " there, no bound holds, and the effective dimension says nothing about regret."
 )
 ONE_REPLICATION = (
     "One replication was run, so there are no intervals, and any difference may be chance."
@@ -37,20 +37,20 @@ ONE_REPLICATION = (
 WORST_CASE = (
     "The effective dimension, the sum of 1/p over the arms, is how many always-seen arms would be"
     " as hard to learn in the worst case. It is a worst-case number: at the same effective"
-    " dimension regret can differ many times over, depending on which arms are rarely seen."
+    " dimension regret can differ by a large factor, depending on which arms are rarely seen."
 )
 WORST_CASE_LINEAR = (
     "The worst case, d/p_min, is the dimension over the smallest chance of being seen: how many"
     " always-seen dimensions would be as hard to learn if the rarely seen actions pointed in every"
-    " direction and the policy kept playing them. What happens is usually far milder and depends on"
-    " where the good actions lie: rarely seen good actions stay uncertain, rarely seen bad ones are"
-    " soon left alone."
+    " direction and the policy kept playing them. Actual regret is usually far smaller and depends"
+    " on where the good actions lie: rarely seen good actions stay uncertain, rarely seen bad ones"
+    " are soon abandoned."
 )
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one censorship did to one policy.
+    """The effect of one censorship on one policy.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Answer:
 
 
 def assumption(study: Study) -> str:
-    """Return what the numbers assume, or where a study breaks it on purpose."""
+    """Return the assumption behind the numbers, or where a study deliberately breaks it."""
     broken = [f"“{name}”" for name, c in study.censorships.items() if c.depends_on_reward]
     if broken:
         return NOT_AT_RANDOM.format(which=" and ".join(broken))
@@ -135,7 +135,7 @@ def assumption(study: Study) -> str:
 
 
 def answers(result: Result, problem: int) -> list[Answer]:
-    """Return what each censorship did to the study's first policy on one problem."""
+    """Return the effect of each censorship on the study's first policy on one problem."""
     study = result.study
     baseline = baseline_of(study)
     found = []
@@ -184,8 +184,8 @@ def surprise(answer: Answer) -> str | None:
     if rare:
         one = "action" if place.linear else "arm"
         return (
-            f"Lower regret is no mistake here: the best {one} is a rarely seen one, so it stays"
-            " uncertain, and an optimistic policy keeps playing what is uncertain."
+            f"Lower regret is no error here: the best {one} is rarely seen, so it stays uncertain,"
+            " and an optimistic policy keeps playing what is uncertain."
         )
     return "Lower regret is a property of this problem, not a rule to count on."
 
@@ -199,7 +199,7 @@ def imputation(result: Result, problem: int) -> list[str]:
         if policy.imputed is None:
             continue
         zero = policy.imputed == "0"
-        start = f"Writing {policy.imputed} for a missing reward ({names[k]})"
+        start = f"Imputing {policy.imputed} for a missing reward ({names[k]})"
         honest = policy.without_imputation()
         others = enumerate(study.policies.values())
         base = next((b for b, other in others if other == honest), None)
@@ -255,7 +255,7 @@ def _cost_of_imputing(start: str, base: str, costs: list[Cost], zero: bool, one:
         text += (
             f"zeros make rarely seen {one}s look bad, which helps only where they are"
             if zero
-            else "being too sure saves exploration, until it settles on the wrong arm"
+            else "overconfidence saves exploration, until it settles on the wrong arm"
         )
     return text + "."
 

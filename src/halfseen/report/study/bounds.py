@@ -47,7 +47,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class CellBounds:
-    """What is proved of one cell of a study, next to its measured regret.
+    """The bounds for one cell of a study, next to its measured regret.
 
     Attributes
     ----------
@@ -56,9 +56,9 @@ class CellBounds:
     measured
         Mean regret at the horizon; None if the cell has not been played.
     bounds
-        What it is at most.
+        Upper bounds.
     lower
-        What it is at least.
+        Lower bounds.
     growth
         How it grew in the logarithm of the rounds; None if that was not measured.
     """
@@ -111,7 +111,7 @@ class CellBounds:
 
 
 def study_bounds(study: Study, folder: Path) -> list[CellBounds]:
-    """Return what is proved of every cell, with what a folder holds of the study's results.
+    """Return the bounds for every cell, with the study's results found in a folder.
 
     Parameters
     ----------

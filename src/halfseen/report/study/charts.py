@@ -36,7 +36,7 @@ def figures(result: Result, problem: int) -> list[Figure]:
     """Return the charts of one problem of a study, the most telling first."""
     arms = {
         "regret": ("Regret", regret_figures),
-        "corridor": ("Between what is proved below and above", corridor_figures),
+        "corridor": ("Between lower and upper bounds", corridor_figures),
         "arms": ("Feedback seen, arm by arm", arm_figures),
         "potential": ("Potential", potential_figures),
     }
@@ -93,8 +93,8 @@ def regret_figures(result: Result, problem: int) -> list[Figure]:
         title += ", with proved bounds"
         note += (
             f" Dashed: what is proved for {bounded}, the smallest of all bounds and the smallest of"
-            " the paper’s, at every round, where they fit. They hold on average and for the worst"
-            " case, and what happens is usually far below."
+            " the paper’s, at every round, where they fit. They bound the expected regret in the"
+            " worst case, and actual regret is usually far below."
         )
     drawn.append(panels.draw(f"{key}-log", (title, note, name), layers, rows, key))
     return drawn
@@ -131,7 +131,7 @@ def potential_figures(result: Result, problem: int) -> list[Figure]:
     drawn = []
     for order, alpha in enumerate(study.alphas):
         rows = potential_rows(result, problem, order)
-        top = 1.15 * max(row["mean"] for row in rows)  # room for the words above the bound
+        top = 1.15 * max(row["mean"] for row in rows)  # room for the label above the bound
         axes = Axes(
             rounds_axis(study.horizon, log=False),
             f"potential of order {alpha:g}",
@@ -139,9 +139,9 @@ def potential_figures(result: Result, problem: int) -> list[Figure]:
         )
         key = f"problem-{problem + 1}-potential-{order + 1}"
         note = (
-            f"The sum over rounds of 1 / (times the arm played had been seen + λ)^{alpha:g}: how"
-            " much the policy paid for not knowing. Dashed: the bound no policy exceeds on average,"
-            " exact for every number of rounds."
+            f"The sum over rounds of 1 / (times the arm played had been seen + λ)^{alpha:g}: the"
+            " cumulative uncertainty of the arms played. Dashed: the bound no policy exceeds on"
+            " average, exact for every number of rounds."
         )
         titles = (f"Potential of order {alpha:g}", note, list(study.problems)[problem])
         layers = [*panels.bounds(axes), *panels.curves(axes, hints("potential"))]

@@ -1,4 +1,4 @@
-"""Between what is proved below and above: a chart, and how far each policy is from the least."""
+"""Regret between lower and upper bounds: a chart, and how far each policy is from the lower one."""
 
 from __future__ import annotations
 
@@ -60,16 +60,18 @@ def corridor_figures(result: Result, problem: int) -> list[Figure]:
         .encode(x=axes.x, y=axes.y("low"), y2="high:Q")
     )
     note = (
-        f"Above, the smallest bound proved for {policy}. Below, what any policy must lose that,"
-        " on neighbouring problems in which one worse arm is raised above the best, loses no more"
-        f" than {policy} was measured to lose here: at first nothing. C log T is not drawn: it is a"
-        " slope as T grows, not a floor."
+        f"Upper: the smallest bound proved for {policy}. Lower: the regret of any policy that, on"
+        " neighbouring problems in which one worse arm is raised above the best, loses no more than"
+        f" {policy} was measured to lose here: at first nothing. C log T is not drawn: it is an"
+        " asymptotic slope, not a bound at finite T."
     )
     drawn = {row["censorship"] for row in rows if row["kind"] == "corridor"}
     others = [f"“{name}”" for name in study.censorships if name not in drawn]
     if others:
-        note += f" Under {' and '.join(others)} there is no band: nothing is proved on both sides."
-    titles = ("Between what is proved below and above", note, list(study.problems)[problem])
+        note += (
+            f" Under {' and '.join(others)} there is no band: bounds are not known on both sides."
+        )
+    titles = ("Between lower and upper bounds", note, list(study.problems)[problem])
     layers = [band, *panels.bounds(axes), *panels.curves(axes, hints("regret"))]
     return [panels.draw(key, titles, layers, rows, key)]
 
@@ -132,12 +134,12 @@ def _band(place: Place, rounds: NDArray[np.int64], below: Vector, above: Vector)
 
 
 def lower_section(result: Result) -> Html:
-    """Return how fast regret grew against the least possible, and what no policy avoids."""
+    """Return the growth of regret next to the lower bounds."""
     study = result.study
     intro = (
         "How fast regret grew over the last tenfold of rounds, per unit of log T, next to C, the"
-        " least growth of any policy that learns on every problem, which one that fills in missing"
-        " rewards does not; C is about growth as T goes to infinity, and a policy may be below"
+        " lower bound for any consistent policy, which one that imputes missing rewards is not; C"
+        " is about growth as T goes to infinity, and a policy may be below"
         " C log T at any given T. “At least”: what a policy"
         " must have lost by the last round if, wherever one worse arm is raised above the best, it"
         " loses no more than was measured here; “more elsewhere”: no policy loses so little on all"
@@ -170,7 +172,7 @@ def lower_section(result: Result) -> Html:
         ]
     if any_known:
         blocks.insert(0, tag("p", intro))
-    return section("lower", "How good one could be", *blocks)
+    return section("lower", "Lower bounds", *blocks)
 
 
 def _bounds(result: Result, place: Place) -> LowerBounds:

@@ -1,4 +1,4 @@
-"""Rows and tooltips of curves, the same in every chart."""
+"""Rows and tooltips of curves, shared by all charts."""
 
 from __future__ import annotations
 

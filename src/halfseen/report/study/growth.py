@@ -18,16 +18,16 @@ from halfseen.theory.linear.slope import slope_law
 
 NOTE = (
     "The potential V₁ adds up the squared width of every action played, and regret grows at most"
-    " like the square root of rounds times V₁. In the long run V₁ grows like a slope times"
+    " like the square root of rounds times V₁. Asymptotically V₁ grows like a slope times"
     " log(round). Fitted slope: least squares on the checkpoints of the last factor of ten of the"
-    " rounds. Expected slope: a law seen in simulation for LinUCB, not a bound. With the same"
+    " rounds. Expected slope: an empirical law for LinUCB, not a bound. With the same"
     " actions in every round it is 1/p at the best action, and it is approached slowly; with random"
     " actions it is Tr(E[p aa′]⁻¹ E[aa′]) over the best actions of the rounds, estimated here from"
     " a sample. The worst case is d/p_min. A dash: nothing known, or too few checkpoints."
 )
 MADE_UP = (
     "A policy that learns imputed rewards counts every round as seen, so its potential looks small:"
-    " it is sure of the wrong thing."
+    " it is overconfident."
 )
 
 
@@ -41,7 +41,7 @@ def growth_section(result: Result) -> Html:
         if len(study.problems) > 1:
             content.append(tag("h3", problem))
         content.append(_table(result, i))
-    return section("growth", "How fast the uncertainty adds up", *content)
+    return section("growth", "Growth of the potential", *content)
 
 
 def _table(result: Result, problem: int) -> Html:

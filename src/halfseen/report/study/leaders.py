@@ -1,4 +1,4 @@
-"""The first thing a reader wants: the picture of regret, and which policy lost least where."""
+"""The first section: the chart of regret, and the best policy in each world."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from halfseen.tables import decimals_of_errors
 NOTE = (
     "Next: the policy with the second lowest mean regret, and how much more it lost, as a paired"
     " difference on the same draws, its interval wide enough for comparing all policies. Where"
-    " several policies are named, these replications cannot tell which of them loses least; with a"
-    " confidence of 95% the one that does is among them."
+    " several policies are named, these replications do not show which of them loses least; with a"
+    " confidence of 95% the best is among them."
 )
 
 
@@ -49,14 +49,14 @@ def best_section(result: Result, figures: dict[str, Figure]) -> Html:
 
 
 def in_a_sentence(worlds: Sequence[Leaders]) -> str:
-    """Say which policy lost least where, and where none is clearly the best.
+    """State which policy lost least where, and where none is clearly the best.
 
     >>> world = Leaders("arms", "half", ("UCB",), False, 7.0, "IMED", MeanInterval(3.0, 1.0))
     >>> in_a_sentence([world])
     'UCB lost least, and its lead is clear.'
     >>> unclear = replace(world, names=("UCB", "IMED"))
     >>> in_a_sentence([unclear])
-    'UCB and IMED cannot be told apart by the regret of these replications.'
+    'UCB and IMED do not differ significantly in regret in these replications.'
     >>> in_a_sentence([replace(unclear, tie=True)])
     'UCB and IMED tie: they lost the same in every replication.'
     >>> in_a_sentence([world, world, unclear])
@@ -75,7 +75,7 @@ def in_a_sentence(worlds: Sequence[Leaders]) -> str:
         names = joined(world.names, "and")
         if world.tie:
             return f"{names} tie: they lost the same in every replication."
-        return f"{names} cannot be told apart by the regret of these replications."
+        return f"{names} do not differ significantly in regret in these replications."
     count = len(worlds)
     wins = Counter(world.names[0] for world in worlds if world.clear).most_common()
     if not wins:
@@ -90,7 +90,7 @@ def in_a_sentence(worlds: Sequence[Leaders]) -> str:
 
 
 def _name(policy: str) -> str:
-    """Quote a name whose comma would be read as one of the sentence."""
+    """Quote a name that contains a comma."""
     return f"“{policy}”" if "," in policy else policy
 
 

@@ -29,7 +29,7 @@ from halfseen.theory.linear.slope import best_of_finite, best_of_random, slope_l
 FITS = 2.0  # times the largest potential: a bound beyond that is cut off
 DOTS = 300  # actions drawn one by one
 POINTS = 81  # points of a smooth curve
-OBSERVED = 0  # the design of what was seen, in the tracks
+OBSERVED = 0  # index of the observed design in the recorded arrays
 LARGEST, LEAST = "largest", "smallest"
 DASHES = {LARGEST: [1, 0], LEAST: [5, 3]}
 
@@ -55,8 +55,8 @@ def potential_figures(result: Result, problem: int) -> list[Figure]:
     )
     key = f"problem-{problem + 1}-potential"
     note = (
-        "The squared widths of the actions played, added up: how much the policy paid for not"
-        " knowing. The rounds are on a logarithmic scale, on which it becomes a straight line."
+        "The squared widths of the actions played, added up: the cumulative uncertainty. The rounds"
+        " are on a logarithmic scale, on which it becomes a straight line."
         " Dashed: the bound no policy exceeds on average; where it stops it leaves the chart, and"
         " the table under “Potential” has its end."
     )
@@ -161,10 +161,10 @@ def eigenvalue_figures(result: Result, problem: int) -> list[Figure]:
     note = (
         "How much was seen in the direction seen most (solid) and in the one seen least (dashed):"
         " the largest and the smallest eigenvalue of λ plus the sum of aa′ over the seen rounds,"
-        " on average over replications. What grows slowly is what the policy stays unsure about."
+        " on average over replications. Directions that grow slowly stay uncertain."
     )
     if any(place.policy.imputes for place in places(study, problem)):
-        note += " Policies that learn imputed rewards are left out."
+        note += " Policies that learn from imputed rewards are left out."
     key = f"problem-{problem + 1}-eigenvalues"
     titles = ("Growth of the observed design", note, list(study.problems)[problem])
     return [panels.draw(key, titles, layers, rows, key)]

@@ -49,7 +49,7 @@ def fitted_slope(result: Result, position: Position) -> MeanInterval | None:
 
 
 def rarely_seen_best(place: Place) -> bool:
-    """Tell whether the best action of a finite set is seen less often than the average one."""
+    """Return whether the best action of a finite set is seen less often than the average one."""
     if not place.problem.actions.same_every_round:
         return False
     seen = place.censorship.probabilities(place.problem.actions.fixed)

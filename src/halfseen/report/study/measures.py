@@ -1,4 +1,4 @@
-"""Means and intervals over replications: the only numbers a page or a chart ever holds."""
+"""Means and intervals over replications: the only numbers in pages and charts."""
 
 from __future__ import annotations
 

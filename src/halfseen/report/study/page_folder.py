@@ -1,4 +1,4 @@
-"""Keeps pages from being written over files that are not theirs."""
+"""Prevents pages from overwriting unrelated files."""
 
 from __future__ import annotations
 

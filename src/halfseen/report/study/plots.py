@@ -1,4 +1,4 @@
-"""Charts that `plot` returns, for notebooks: plain Altair, in the look of the reports."""
+"""Charts that `plot` returns, for notebooks: plain Altair, in the style of the reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 AXES = ("problem", "censorship", "policy")
 WIDTH, HEIGHT, ACROSS = 320, 220, 2
-EXTENT = 34  # pixels for the labels of an axis, so that panels stand below each other
+EXTENT = 34  # pixels for the labels of an axis, so that panels are aligned
 
 
 def regret_chart(result: Result, problem: str | None = None) -> alt.Chart:
@@ -41,7 +41,7 @@ def regret_chart(result: Result, problem: str | None = None) -> alt.Chart:
 
 
 def corridor_chart(result: Result, problem: str | None) -> alt.Chart:
-    """Return regret between what is proved below and above, one panel per censorship."""
+    """Return regret between its lower and upper bounds, one panel per censorship."""
     names = list(result.study.problems)
     if problem is None and len(names) > 1:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""What is proved, next to what was measured."""
+"""Proved bounds, next to measurements."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def bounds_section(result: Result) -> Html:
     kinds = bounded_policies(next(iter(study.bandits.values())))
     policies = [name for name, policy in study.policies.items() if type(policy) in kinds]
     intro = (
-        f"What is proved about the expected regret of {in_words(kinds)}, next to what was measured."
-        f" Bold: the smallest. A bound covers the worst that can happen with these {one}s and these"
-        " chances of being seen, so what does happen is usually several times smaller."
+        f"Proved bounds on the expected regret of {in_words(kinds)}, next to the measured regret."
+        f" Bold: the smallest. A bound covers the worst case with these {one}s and these"
+        f" probabilities of being seen, so actual regret is usually several times smaller."
     )
     if study.linear and 1.0 in study.alphas:
         intro += (
@@ -50,7 +50,7 @@ def bounds_section(result: Result) -> Html:
             blocks.append(content)
     if len(policies) > TABLES:
         blocks.append(tag("p", f"The first {TABLES} of these policies are shown.", class_="note"))
-    return section("bounds", "What is proved, and what was measured", tag("p", intro), *blocks)
+    return section("bounds", "Proved bounds and measured regret", tag("p", intro), *blocks)
 
 
 def _bound_table(result: Result, problem: int, policy: str) -> Html:
@@ -84,7 +84,7 @@ def _bound_table(result: Result, problem: int, policy: str) -> Html:
 
 
 def events_section(result: Result) -> Html:
-    """Return how often the proofs' two rare events happened, against what is proved."""
+    """Return how often the proofs' two failure events happened, next to their bounds."""
     study = result.study
     rows: list[list[object]] = []
     groups = []
@@ -109,13 +109,13 @@ def events_section(result: Result) -> Html:
     if len(study.problems) > 1:
         heads = ["problem", *heads]
     note = (
-        "The proofs set aside two rare events. Optimism failed: some arm’s true mean left the"
+        "The proofs exclude two rare events. Optimism failed: some arm’s true mean left the"
         " policy’s confidence interval at some round. Feedback ran short: some arm, played often"
-        " enough to tell, was seen less than half as often as it should be."
+        " enough, was seen less than half as often as expected."
     )
     if study.linear:
         note = (
-            "The proofs set aside two rare events. Optimism failed: θ left the policy’s confidence"
+            "The proofs exclude two rare events. Optimism failed: θ left the policy’s confidence"
             " ellipsoid at some round. Feedback ran short: in some direction the observed design"
             " fell below the expected one divided by c = 8 max(log(dT)/λ, 1)."
         )
@@ -138,10 +138,10 @@ def _potential(result: Result, place: Place) -> float | None:
 
 
 def _limits(place: Place, horizon: int) -> tuple[float | None, float | None]:
-    """Return what is proved of the two events; None where nothing is."""
+    """Return the bounds on the two events; None where there is none."""
     optimism = optimism_failure(*place.triple, horizon)
     if place.linear:
-        if place.policy.imputes:  # its design counts rounds that were not seen
+        if place.policy.imputes:  # its design includes unseen rounds
             return None, None
         return optimism, 1.0 / max(horizon, 2)
     seen = place.chances[place.problem.playable]

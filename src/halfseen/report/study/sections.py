@@ -94,7 +94,7 @@ def answer_section(result: Result, rest: str) -> Html:
     if rest:
         content.append(tag("p", f"{rest} The rest is in the table of numbers.", class_="note"))
     if notes:
-        content.append(tag("h3", "What imputed rewards cost"))
+        content.append(tag("h3", "What imputing rewards costs"))
         content.append(tag("ul", *(tag("li", note) for note in notes)))
     content.append(tag("h3", "How to read these numbers"))
     if study.replications == 1:
@@ -176,7 +176,7 @@ def numbers_section(result: Result) -> Html:
 def _winners(
     result: Result, names: dict[str, Sequence[object]], groups: Sequence[bool]
 ) -> tuple[Html, ...]:
-    """Return how soon a winner was declared in every cell; nothing without a stopping rule."""
+    """Return the rounds to a winner in every cell; nothing without a stopping rule."""
     if result.study.stop is None:
         return ()
     records = result.summary().records()
@@ -202,7 +202,7 @@ def _winners(
 
 
 def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) -> Html:
-    """Return a place for every chart."""
+    """Return a placeholder for every chart."""
     names = list(result.study.problems)
     content: list[object] = []
     for problem, figures in drawn.items():
@@ -218,7 +218,7 @@ def charts_section(result: Result, drawn: dict[int, list[Figure]], rest: str) ->
 
 
 def again_section(result: Result) -> Html:
-    """Return how to get the same numbers again."""
+    """Return how to reproduce the numbers."""
     facts = list(result.facts.values())
     seconds = sum(f.get("seconds", 0.0) for f in facts)
     engines = sorted({str(f["engine"]) for f in facts if "engine" in f})
@@ -233,8 +233,8 @@ def again_section(result: Result) -> Html:
     known = table(("fact", "value"), rows, words=(0, 1), label="Facts")
     if result.study.functions:
         note = (
-            f"Python functions decide some numbers ({', '.join(result.study.functions)}), so that"
-            " no specification can be written. Run the same program again."
+            f"The study contains Python functions ({', '.join(result.study.functions)}), so that no"
+            " specification can be written. Run the same program again."
         )
         return section("again", "Run it again", tag("p", note), known)
     spec = to_toml(result.study)

@@ -164,14 +164,14 @@ def _body(sweep: Sweep, figure: Figure) -> list[Html]:
 
 
 def _slope_in_words(sweep: Sweep) -> str:
-    """Return what a slope is, and which ones are to be expected of this number."""
+    """Explain the slope, and the values to expect for this number."""
     known = ""
     if sweep.path == "horizon":
-        known = " 1/2 where regret grows like the root of the horizon, 1 where it grows like it,"
+        known = " 1/2 where regret grows like the square root of the horizon, 1 where it is linear,"
     elif sweep.path.startswith("censorships.") and sweep.coordinate == "observe":
         known = (
-            " −1/2 against the probability of being observed where regret falls like the root of"
-            " 1/p, −1 where it falls like 1/p,"
+            " −1/2 against the probability of being observed where regret falls like the square"
+            " root of 1/p, −1 where it falls like 1/p,"
         )
     return (
         "The slope of log regret against log value, by least squares, with its 95% interval:"

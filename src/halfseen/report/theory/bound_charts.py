@@ -60,7 +60,7 @@ def bounds_chart(found: RegretBounds) -> alt.Chart:
 
 
 def _origin(bound: Bound) -> str:
-    """Return who proved a bound; the largest gap in every round is one of any policy."""
+    """Return the source of a bound; the largest gap in every round bounds any policy."""
     if bound.name == "trivial":
         return ANY
     return PAPER if bound.paper else HERE

@@ -61,8 +61,8 @@ def write_figures(folder: Path | str, progress: Progress | None = None) -> dict[
             progress(done, 2 * len(drawings), f"computing {name}")
         specs.append(draw().to_dict())
     intro = (
-        "Computed from the theory for models of a few regions, not sketched. Point at a mark for"
-        " its numbers. Each figure is also next to this page, as SVG and PNG."
+        "Computed from the theory for models of a few regions. Point at a mark for its numbers."
+        " Each figure is also next to this page, as SVG and PNG."
     )
     return write_page(folder / "figures.html", TITLE, intro, specs, LINKS, progress=progress)
 
@@ -99,7 +99,7 @@ def write_page(
     page
         The page's path.
     title, intro
-        Its heading and what is said first.
+        Its heading and introduction.
     specs
         Charts as `framed` makes them, in Vega-Lite.
     links

@@ -129,8 +129,8 @@ def censorship_chart(
         panels.append(line.mark_line(strokeWidth=2.5).properties(width=HALF, title=heading))
     caption = (
         "How likely a reward is to be seen, by how far the action points along the direction u."
-        " Left: the paper’s model, in which feedback thins out in steps. Right: a smooth model and"
-        f" the steps that stand for it, nowhere off by more than {show(error)}."
+        " Left: the paper’s model, in which feedback becomes rarer in steps. Right: a smooth model"
+        f" and the steps that approximate it, with an error of at most {show(error)}."
     )
     numbers = {
         "observe": list(steps.observe),
@@ -238,7 +238,7 @@ def dimension_chart(path: InformationPath, region: int | None = None) -> Any:
         f"The growth of the information path on two regions in {d} dimensions, times p of the base,"
         " as the other region is seen more often. Orange along the axis: the ratios between r† and"
         " r* at which both are played for ever. There the dimension falls to"
-        f" {show(least.dimension)} and comes back to {d}. Dotted: the two-region formula where it"
+        f" {show(least.dimension)} and rises again to {d}. Dotted: the two-region formula where it"
         " does not hold."
     )
     numbers = {

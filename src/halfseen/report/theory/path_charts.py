@@ -76,7 +76,7 @@ def path_chart(
     for data, title, look, marks in (
         (
             rows,
-            "design: how much is known",
+            "design",
             {
                 "scale": alt.Scale(type="log", domain=[float(low), float(high)], nice=False),
                 "axis": axis(decades(float(low), float(high))),
@@ -118,8 +118,8 @@ def path_chart(
     end = " and ".join(map(str, path.phases[-1].regions))
     worst = path.worst_case_dimension
     caption = (
-        "How much is known across the direction of the censorship and along it, while the path"
-        f" plays the regions numbered at the top. In the end it plays {end}. Effective dimension"
+        "The design across the direction of the censorship and along it, while the path plays the"
+        f" regions numbered at the top. In the end it plays {end}. Effective dimension"
         f" {show(path.effective_dimension)}; d / p_min, the true worst case, is {show(worst)}."
     )
     numbers = {

@@ -36,9 +36,9 @@ def write_paths(paths: Mapping[str, InformationPath], folder: Path | str) -> dic
     ]
     extra = [_section(i, *entry) for i, entry in enumerate(paths.items())]
     intro = (
-        "What is played, and when, by whoever always gains most per observation. It is not the"
-        " worst case, which grows with d / p_min. All of it supposes that whether a reward is seen"
-        " does not depend on the reward."
+        "The path of a policy that always plays the action with the largest gain per observation."
+        " It is not the worst case, which grows with d / p_min. All of it assumes that whether a"
+        " reward is seen does not depend on the reward."
     )
     names = list(paths)
     whose = f"{len(names)} censorships" if several else f"“{names[0]}”"

@@ -1,4 +1,4 @@
-"""What the paper does not draw: its dimension next to the true worst case."""
+"""Figures not in the paper: its dimension next to the true worst case."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def potential_chart(
         ]
     )
     caption = (
-        f"The potential, what not knowing costs, in {path.dimension} dimensions. On this scale each"
-        " way to play ends on a straight line. The paper calls the slope of the information path,"
+        f"The potential in {path.dimension} dimensions. On this scale each way to play ends on a"
+        " straight line. The paper calls the slope of the information path,"
         f" {show(path.effective_dimension)}, the largest. Staying in the most censored region alone"
         f" grows faster, with d / p_min = {show(worst)}, and the true largest keeps a constant lead"
         " over it."
@@ -110,7 +110,7 @@ def potential_chart(
     }
     if worst <= path.effective_dimension * (1.0 + 1e-9):
         caption = (
-            f"The potential, what not knowing costs, in {path.dimension} dimensions. In this model"
+            f"The potential in {path.dimension} dimensions. In this model"
             f" the information path grows with d / p_min = {show(worst)}, as fast as any."
         )
     chart = alt.layer(line.add_params(pick), hint).properties(width=WIDTH, height=HEIGHT)

@@ -80,7 +80,7 @@ def policies_section(found: PolicyValue, drawn: list[Figure]) -> Html:
 
 
 def weights_section(found: PolicyValue) -> Html:
-    """Return the diagnostics, each with what it should be."""
+    """Return the diagnostics, each with its target value."""
     checked = found.diagnostics
     k = "–" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
     skew = "–" if checked.skew is None else f"{checked.skew:.2g}"
@@ -103,7 +103,7 @@ def weights_section(found: PolicyValue) -> Html:
 
 
 def differ_section(found: PolicyValue, drawn: list[Figure]) -> Html | None:
-    """Return what is left if missing rewards differ from seen ones."""
+    """Return the bounds if missing rewards differ from seen ones."""
     if found.seen == found.rows:
         return None
     turning = [tag("p", found.turning)] if found.turning else []
@@ -125,7 +125,7 @@ def estimates_section(found: PolicyValue, drawn: list[Figure]) -> Html:
             f"At least {show(found.certain)} at {level_name(found.level)} for any number of"
             " decisions"
             ", if propensities and probabilities of being seen are right (clipped IPW, inequality"
-            " of Maurer and Pontil): safe, and costly."
+            " of Maurer and Pontil): conservative."
         )
         certain.append(tag("p", text))
     return section(
@@ -138,7 +138,7 @@ def estimates_section(found: PolicyValue, drawn: list[Figure]) -> Html:
 
 
 def how_section(found: PolicyValue, folder: Path) -> Html:
-    """Return what the numbers are and the command that gives them."""
+    """Explain the numbers, and return the command that reproduces them."""
     return section(
         "how",
         "How it was computed",
@@ -146,8 +146,8 @@ def how_section(found: PolicyValue, folder: Path) -> Html:
             "p",
             "Each decision counts with the policy’s probability of its arm over the logging"
             " propensity, and where its reward was seen with one over the probability of being"
-            " seen. The doubly robust estimate (DR) adds these weighted errors of a regression to"
-            " what the regression expects of the policy: it is right if either is.",
+            " seen. The doubly robust estimate (DR) adds these weighted residuals of a regression"
+            " to its prediction for the policy: it is consistent if either is correct.",
         ),
         *(tag("p", note, class_="note") for note in found.notes),
         tag("p", "The command that makes this page:"),
@@ -156,7 +156,7 @@ def how_section(found: PolicyValue, folder: Path) -> Html:
 
 
 def command_of(found: PolicyValue, folder: Path) -> str:
-    """Return the command that makes the same page; what only Python can say is in capitals."""
+    """Return the command that makes the same page; placeholders in capitals need Python."""
     words = [f"halfseen value {log_in_command(found.log)}"]
     for name, given in found.asked.items():
         if name == "target":

@@ -32,7 +32,7 @@ def value_figures(found: PolicyValue) -> dict[str, list[Figure]]:
     name = short(found.log)
     figures = {
         "policies": attempt(
-            "value-policies", "What each is worth", lambda: [policies_chart(found, name)]
+            "value-policies", "Value of each policy", lambda: [policies_chart(found, name)]
         ),
         "estimates": attempt(
             "value-estimates", "Estimates", lambda: [estimates_chart(found, name)]
@@ -41,7 +41,7 @@ def value_figures(found: PolicyValue) -> dict[str, list[Figure]]:
     }
     if found.seen < found.rows:
         figures["differ"] = attempt(
-            "value-differ", "How far they may differ", lambda: [differ_chart(found, name)]
+            "value-differ", "Bounds against Gamma", lambda: [differ_chart(found, name)]
         )
     return figures
 
@@ -63,20 +63,19 @@ def policies_chart(found: PolicyValue, name: str) -> Figure:
     note = f"Reward per decision by {found.estimator}, with its {interval}."
     if found.compared is not None:
         note += (
-            " Both rest on the same decisions, so whether intervals overlap decides nothing: the"
-            " difference has its own, in the table."
+            " Both use the same decisions, so overlapping intervals decide nothing: the difference"
+            " has its own interval, in the table."
         )
-    return points("value-policies", ("What each is worth", note, name), _rows(shown), REWARD)
+    return points("value-policies", ("Value of each policy", note, name), _rows(shown), REWARD)
 
 
 def estimates_chart(found: PolicyValue, name: str) -> Figure:
     """Return the policy's value by every estimator."""
     note = (
         f"The policy’s value by every estimator, with normal {level_name(found.level)}"
-        " intervals. One"
-        " without an interval is biased by its threshold, or rests on a regression whose error it"
-        " does not know. Estimators"
-        " that disagree warn of wrong propensities or probabilities of being seen."
+        " intervals. One without an interval is biased by its threshold, or rests on a regression"
+        " whose error is not estimated. Estimators that disagree indicate wrong propensities or"
+        " probabilities of being seen."
     )
     return points("value-estimates", ("Estimates", note, name), _rows(found.alternatives), REWARD)
 
@@ -136,12 +135,12 @@ def differ_chart(found: PolicyValue, name: str) -> Figure:
             alt.Chart().mark_rule(strokeDash=[4, 3], color=MUTED).encode(x=alt.datum(turn))
         )
     note = (
-        f"What the {'difference' if apart else 'value'} can be if the odds of being seen differ at"
-        f" most so many times between any two rewards of an arm {found.bounded[0].given}."
+        f"Bounds on the {'difference' if apart else 'value'} if the odds of being seen differ at"
+        f" most by this factor between any two rewards of an arm {found.bounded[0].given}."
         f" Pale: with its {level_name(found.level)} sampling error."
         " At 1, missing rewards are like seen ones."
         + (" Dashed: from here on the other policy may be better." if turning else "")
     )
     return faceted(
-        "value-differ", ("How far they may differ", note, name), layers, rows, "value-differ"
+        "value-differ", ("Bounds against Gamma", note, name), layers, rows, "value-differ"
     )

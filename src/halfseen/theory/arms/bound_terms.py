@@ -26,8 +26,8 @@ class World(ByValue):
     """The numbers a regret bound is made of; arms that cannot be played are left out.
 
     `horizon` is the number of rounds the bound is for; `tuned` is the horizon the policy was tuned
-    to, if that is a later one. `under_way` is how many messages of each arm are under way at most,
-    None without delays.
+    to, if that is a later one. `under_way` is the largest number of outstanding rewards of each
+    arm, None without delays.
     """
 
     observe: Vector
@@ -85,7 +85,7 @@ def evaluated(compute: Callable[[World], Terms], world: World) -> Terms:
 
 
 def waiting(world: World, costs: Callable[[World], Vector]) -> Terms:
-    """Return what late feedback adds: what is in hand is short of what was sent.
+    """Return the cost of late feedback, due to outstanding rewards.
 
     An arm is played g/p times on average until g of its messages are sent; `costs` is what such a
     play costs at most.

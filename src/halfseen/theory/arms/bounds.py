@@ -23,7 +23,7 @@ from halfseen.theory.glm.bounds import bounds_of_glm
 from halfseen.theory.linear.bounds import bounds_of_linear
 from halfseen.theory.proved_bounds import PAPER, Bound, RegretBounds
 
-NOT_AT_RANDOM = "what is missing depends on the reward"
+NOT_AT_RANDOM = "rewards are missing not at random"
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,12 @@ def regret_bounds(
     arm of all is never smaller than its gap to the best arm on offer.
 
     None of this holds when whether a reward is seen depends on the reward. The bounds are for the
-    worst case, and what happens is often far below them.
+    worst case, and actual regret is often far below them.
 
-    Under `Delayed` feedback p is the probability of arriving within the window. A count in hand is
-    short of the count of messages sent by at most g, what `most_under_way` says, so every bound
-    grows by its cost of a round times g/p for each arm: the undelayed regret plus gaps times
-    messages under way. That of MOSS is known only where nothing is late.
+    Under `Delayed` feedback p is the probability of arriving within the window. At most g rewards
+    (`most_under_way`) are outstanding at any time, so every bound grows by its cost of a round
+    times g/p for each arm: the undelayed regret plus gaps times outstanding rewards. That of MOSS
+    is known only where nothing is late.
 
     References
     ----------

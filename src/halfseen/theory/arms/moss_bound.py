@@ -37,7 +37,7 @@ def moss_obstacle(problem: ArmedBandit, policy: MOSS, world: World) -> str | Non
 
 
 def moss_terms(policy: MOSS, world: World) -> Terms:
-    r"""Return the parts of the bound on the regret after the horizon that MOSS was told.
+    r"""Return the parts of the bound on the regret at the horizon of MOSS.
 
     With D, the sum of 1/p: :math:`39\sigma\sqrt{DT}+\sum_a\Delta_a/p_a`. With K in its place the
     policy plays, seen at its observations, the uncensored bandit, in which the textbook bounds

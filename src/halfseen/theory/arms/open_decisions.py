@@ -1,4 +1,4 @@
-"""How many messages are under way when feedback comes late, and what they add to a regret bound."""
+"""The number of outstanding rewards with late feedback, and their cost in a regret bound."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXPONENT = 3.0  # more are under way at some time with probability at most T^-2,
 
 
 def expected_under_way(law: DelayLaw, horizon: int, *, window: int | None = None) -> float:
-    r"""Return the mean number of messages under way if an arm were played in every round.
+    r"""Return the mean number of outstanding rewards if an arm were played in every round.
 
     .. math:: \mu = \sum_{j=0}^{m-1} (\tau(m) - \tau(j)),
 

@@ -85,9 +85,9 @@ def least_known_dimension(censorship: Any, dimension: int | None = None) -> floa
 
     .. math:: \frac1{p_{\mathrm{pole}}}+\frac{d-1}{p_{\mathrm{equator}}}
 
-    Whoever always plays the direction known least keeps all of them equally known: the direction
-    of the censorship at its pole, on the side where it is seen less, and d - 1 across it at the
-    equator.
+    A policy that always plays the least known direction keeps all of them equally known: the
+    direction of the censorship at its pole, on the side where it is seen less, and d - 1 across it
+    at the equator.
 
     Examples
     --------

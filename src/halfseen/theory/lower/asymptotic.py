@@ -1,4 +1,4 @@
-"""The constant no consistent policy can beat: liminf regret / log T is at least C."""
+"""The asymptotic lower bound: liminf regret / log T is at least C for consistent policies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from halfseen.theory.lower.graves_lai import graves_lai
 class AsymptoticLowerBound(Shown, ByValue):
     """The least slope of the regret in log T, and the plays that reach it.
 
-    It is a slope as T grows, not a floor: at a given T good policies are below C log T.
+    It is an asymptotic slope, not a bound at finite T: good policies are below C log T there.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class AsymptoticLowerBound(Shown, ByValue):
     allocation
         Plays of each action per log T that reach C; infinite for the best one.
     certificate
-        A number that C is proved not to be below: C itself in closed form, else the value of a
-        dual point, which agrees with C to about 1e-12.
+        A proved lower bound on C: C itself in closed form, else the value of a dual point, which
+        agrees with C to about 1e-12.
     ignoring
         The constant of a policy that is optimal when everything is observed and is run on what
         is observed, without regard to p.

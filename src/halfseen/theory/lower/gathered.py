@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 Found = TypeVar("Found")
-SUBJECTS = {  # what an input is called in a sentence about the problem
+SUBJECTS = {  # name of an input in a sentence about the problem
     "ArmedBandit.reward": "the rewards",
     "ArmedBandit.actions": "the arms",
     "ArmedBandit.means": "the arms",
@@ -40,7 +40,7 @@ SUBJECTS = {  # what an input is called in a sentence about the problem
 
 @dataclass(frozen=True, repr=False)
 class LowerBounds(Tabular):
-    """What no policy can do better than in one problem.
+    """Lower bounds on the regret in one problem.
 
     Attributes
     ----------

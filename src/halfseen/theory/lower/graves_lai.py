@@ -1,4 +1,4 @@
-"""The least sum of gaps that tells the best action from all others: the Graves-Lai constant."""
+"""The Graves-Lai constant: the least sum of gaps that identifies the best action."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Point(NamedTuple):
 def graves_lai(
     actions: Vector, gaps: Vector, observe: Vector, noise: float, best: int
 ) -> Allocation:
-    """Return the cheapest plays per log T after which every worse action is told from the best."""
+    """Return the cheapest plays per log T that distinguish every worse action from the best."""
     plays = np.zeros(len(actions))
     plays[best] = math.inf
     rows, directions = _off_the_best(actions, best)

@@ -1,4 +1,4 @@
-"""The regret no policy can avoid on all problems that are observed alike."""
+"""The minimax regret over all problems observed with the same probabilities."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def minimax_lower_bound(
 
     Notes
     -----
-    A problem seen less can only be harder: whoever is shown more can discard it. In the second
+    Less feedback can only be harder: a policy with more feedback can discard it. In the second
     proof only the information of an observation, :math:`g^2/(2v_a)` per play, is used, and it is
     less than with a smaller :math:`v_a`.
 
