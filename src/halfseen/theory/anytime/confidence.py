@@ -196,6 +196,8 @@ def _bernoulli(seen: Samples, alpha: float) -> tuple[Vector, Vector]:
 
     def rejected(logit: Vector) -> NDArray[np.bool_]:
         likelihood = successes * np.logaddexp(0.0, -logit) + failures * np.logaddexp(0.0, logit)
+        if not many.any():
+            return constant + likelihood > 0.0
         apart = bernoulli(shares, expit(logit) - shares, 1.0)  # keeps its digits
         return np.where(many, small + np.maximum(n, 1.0) * apart, constant + likelihood) > 0.0
 
