@@ -8,6 +8,7 @@ import pytest
 from halfseen import cli, theory
 from halfseen.report.theory.reach_figures import example
 
+ANGLES = "0.6981317007977318,1.3089969389957472"  # 40 and 75 degrees
 SPEC = """
 horizon = 10
 [problems.offers]
@@ -46,7 +47,7 @@ def run(monkeypatch, capsys):
 
 
 def test_a_path_for_people(run):
-    code, out, _ = run("path", "--threshold-degrees", "40,75", "--observe", "0.55,0.5,0.45")
+    code, out, _ = run("path", "--threshold-radians", ANGLES, "--observe", "0.55,0.5,0.45")
     lines = [line.split() for line in out.splitlines()]
     assert code == 0
     assert out.startswith("the model: dimension 3, regularization 1\n")
@@ -60,7 +61,7 @@ def test_a_path_for_people(run):
 
 def test_a_path_for_programs(run):
     code, out, _ = run(
-        *("path", "--threshold-degrees", "40,75", "--observe", "1,.5,.45"),
+        *("path", "--threshold-radians", ANGLES, "--observe", "1,.5,.45"),
         *("--dimension", "3", "--regularization", "2", "--json"),
     )
     content = json.loads(out)
@@ -114,26 +115,26 @@ def test_a_path_is_drawn_where_asked(run, tmp_path):
     ("arguments", "words"),
     [
         (
-            ("--threshold-degrees", "75,40", "--observe", "1,.5,.4"),
-            ("--threshold-degrees", "increasing", "75.0"),
+            ("--threshold-radians", "1.3,0.7", "--observe", "1,.5,.4"),
+            ("--threshold-radians", "increasing", "1.3"),
         ),
         (
-            ("--threshold-degrees", "40,40", "--observe", "1,.5,.4"),
-            ("--threshold-degrees", "increasing"),
+            ("--threshold-radians", "0.7,0.7", "--observe", "1,.5,.4"),
+            ("--threshold-radians", "increasing"),
         ),
         (
-            ("--threshold-degrees", "40,90", "--observe", "1,.5,.4"),
-            ("--threshold-degrees", "below 90"),
+            ("--threshold-radians", "0.7,1.5707963267948966", "--observe", "1,.5,.4"),
+            ("--threshold-radians", "below"),
         ),
         (
-            ("--threshold-degrees", "100", "--observe", "1,.5"),
-            ("--threshold-degrees[0]", "100", "degrees"),
+            ("--threshold-radians", "40", "--observe", "1,.5"),
+            ("--threshold-radians[0]", "40", "radians"),
         ),
-        (("--threshold-degrees", "nan", "--observe", "1,.5"), ("--threshold-degrees[0]", "nan")),
-        (("--threshold-degrees", "x", "--observe", "1,.5"), ("--threshold-degrees", "commas")),
-        (("--threshold-degrees", "40"), ("--observe", "must be given")),
+        (("--threshold-radians", "nan", "--observe", "1,.5"), ("--threshold-radians[0]", "nan")),
+        (("--threshold-radians", "x", "--observe", "1,.5"), ("--threshold-radians", "commas")),
+        (("--threshold-radians", "0.7"), ("--observe", "must be given")),
         (("--observe", "1,.5"), ("--observe", "1 entries, one more than the thresholds")),
-        (("--threshold-degrees", "40", "--observe", "1,0"), ("--observe[1]", "above 0")),
+        (("--threshold-radians", "0.7", "--observe", "1,0"), ("--observe[1]", "above 0")),
         (("--dimension", "0"), ("--dimension", "at least 1")),
         (("--dimension", "1000000"), ("--dimension", "at most 100000")),
         (("--regularization", "0"), ("regularization", "above 0")),

@@ -233,8 +233,8 @@ def path(
         ),
     ] = None,
     *,
-    threshold_degrees: Annotated[
-        str | None, typer.Option(help="Instead of a study: angles in degrees, as 40,75.")
+    threshold_radians: Annotated[
+        str | None, typer.Option(help="Instead of a study: angles in radians, as 0.7,1.3.")
     ] = None,
     observe: Annotated[
         str | None, typer.Option(help="Probability of being observed per region, as 1,0.5,0.45.")
@@ -255,7 +255,7 @@ def path(
     """Print the information path of a censorship along a direction."""
     from halfseen.cli.path_console import model_from, models_in, print_paths
 
-    angles, seen = numbers("threshold-degrees", threshold_degrees), numbers("observe", observe)
+    angles, seen = numbers("threshold-radians", threshold_radians), numbers("observe", observe)
     if spec is None:
         models, dimension = model_from(angles, seen, dimension), None
     elif angles is None and seen is None:
@@ -263,7 +263,7 @@ def path(
     else:
         raise InvalidInput(
             "SPEC",
-            "cannot be combined with --threshold-degrees or --observe",
+            "cannot be combined with --threshold-radians or --observe",
             spec,
             "Give one or the other.",
         )

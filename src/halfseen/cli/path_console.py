@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +27,7 @@ def models_in(study: Study) -> dict[str, Any]:
             "SPEC",
             "must have a censorship along a direction",
             f"only {', '.join(kinds)}",
-            "Add one of kind multi-threshold, logistic or link, or give --threshold-degrees and"
+            "Add one of kind multi-threshold, logistic or link, or give --threshold-radians and"
             " --observe instead of a spec.",
         )
     return found
@@ -38,7 +36,7 @@ def models_in(study: Study) -> dict[str, Any]:
 def model_from(
     thresholds: list[float] | None, observe: list[float] | None, dimension: int | None
 ) -> dict[str, Any]:
-    """Return the model given by angles in degrees and probabilities, or the example."""
+    """Return the model given by angles and probabilities, or the example."""
     from halfseen.censorship import MultiThreshold
 
     d = None
@@ -54,15 +52,14 @@ def model_from(
     if observe is None:
         raise InvalidInput(
             "--observe",
-            "must be given with --threshold-degrees",
+            "must be given with --threshold-radians",
             "nothing",
-            "Write one probability per region, as --threshold-degrees 40,75 --observe 1,0.5,0.45.",
+            "Write one probability per region, as --threshold-radians 0.7,1.3 --observe 1,0.5,0.4.",
         )
-    angles = _radians(thresholds or [])
     try:
-        model = MultiThreshold(angles, observe, _last_axis(3 if d is None else d))
+        model = MultiThreshold(thresholds or [], observe, _last_axis(3 if d is None else d))
     except InvalidInput as error:
-        field = error.field.replace("MultiThreshold.", "--")
+        field = error.field.replace("MultiThreshold.", "--").replace("_", "-")
         raise InvalidInput(field, error.requirement, error.value, error.fix) from None
     return {"the model": model}
 
@@ -122,20 +119,3 @@ def print_figures(out: Path, as_json: bool) -> None:
 
 def _last_axis(dimension: int) -> list[float]:
     return [0.0] * (dimension - 1) + [1.0]
-
-
-def _radians(degrees: list[float]) -> list[float]:
-    fix = "Give degrees strictly between -90 and 90, as 40,75."
-    angles = checks.vector(
-        "--threshold-degrees", degrees, above=-90.0, at_most=90.0, may_be_empty=True, fix=fix
-    )
-    if angles and max(angles) == 90.0:
-        raise InvalidInput("--threshold-degrees", "must be below 90", angles, fix)
-    if any(later <= earlier for earlier, later in pairwise(angles)):
-        raise InvalidInput(
-            "--threshold-degrees",
-            "must be strictly increasing",
-            angles,
-            "Sort them and drop repeated ones.",
-        )
-    return [math.radians(angle) for angle in angles]
