@@ -88,7 +88,7 @@ def test_the_widths_of_arms_have_the_logarithm_of_the_horizon():
 def test_the_widths_of_linucb_have_the_delta_of_the_horizon():
     problem = LINEAR[0]
     early = regret_bounds(*LINEAR, HORIZON, rounds=700)["potential from d/p_min"]
-    beta = confidence_factor(2, 700, 0.5, 1.0, problem.norm, delta=1 / HORIZON)
+    beta = confidence_factor(2, 700, 1.0, 0.5, problem.norm, delta=1 / HORIZON)
     potential = expected_potential_bound(2, 0.2, 700, 1.0)
     assert early.terms["confidence widths"] == pytest.approx(2 * beta * math.sqrt(700 * potential))
     assert early.terms["optimism fails"] == pytest.approx(700 / HORIZON * problem.largest_gap)

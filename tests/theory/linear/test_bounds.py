@@ -42,7 +42,7 @@ def test_every_constant():
     kappa = 1 / (lam * math.log(1 + 1 / lam))
     ratio = math.log(d / delta) / lam
     printed = delta * t / lam + 8 * (lam + 1) * max(ratio, 1) / lam * even
-    tilt = censoring_factor(d, delta, lam)
+    tilt = censoring_factor(d, lam, delta)
     sharper = delta * t / lam + tilt * (1 + 1 / lam) * even
     for name, value in {
         "potential": by_hand(kappa * even),
@@ -95,7 +95,7 @@ def test_papers_control_with_another_factor():
     assert loose == pytest.approx(100.0 + 2.0 * 8.0 * math.log(30.0) * even)
 
 
-def lin_ucb(rng, actions, theta, observe, horizon, noise, lam, norm, delta):
+def lin_ucb(rng, actions, theta, observe, horizon, lam, noise, norm, delta):
     """Play the textbook policy on a fixed set and return its regret and its potential."""
     d = len(theta)
     inverse, total, logdet = np.eye(d) / lam, np.zeros(d), 0.0
@@ -105,7 +105,7 @@ def lin_ucb(rng, actions, theta, observe, horizon, noise, lam, norm, delta):
         estimate = inverse @ total
         widths = np.einsum("ki,ij,kj->k", actions, inverse, actions)
         beta = noise * math.sqrt(logdet + 2 * math.log(1 / delta)) + math.sqrt(lam) * norm
-        assert beta <= confidence_factor(d, horizon, noise, lam, norm, delta)
+        assert beta <= confidence_factor(d, horizon, lam, noise, norm, delta)
         k = int(np.argmax(actions @ estimate + beta * np.sqrt(widths)))
         lost += means.max() - means[k]
         spent += widths[k]

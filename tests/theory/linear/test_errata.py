@@ -29,7 +29,7 @@ def test_bonus_is_measured_in_the_inverse_design():
 def test_radius_scales_with_the_unit_of_the_rewards():
     """Rewards in cents instead of euros make the ellipsoid 100 times as wide."""
     d, horizon, lam, delta = 3, 1000, 1.0, 0.01
-    right = [confidence_factor(d, horizon, unit, lam, unit, delta) for unit in (1.0, 100.0)]
+    right = [confidence_factor(d, horizon, lam, unit, unit, delta) for unit in (1.0, 100.0)]
     assert right[1] == pytest.approx(100.0 * right[0], rel=1e-12)
 
     def printed(unit):

@@ -152,7 +152,7 @@ def test_measured_potential_stays_below(lam, rule):
 @pytest.mark.parametrize("delta", [1.0, 0.999999, 0.1, 1e-12])
 @pytest.mark.parametrize("lam", [0.01, 1.0, 1e4, 1e9])
 def test_censoring_factor_in_high_precision(d, delta, lam):
-    found = censoring_factor(d, delta, lam)
+    found = censoring_factor(d, lam, delta)
     with mpmath.workdps(60):
         wanted = mpmath.log(mpmath.mpf(d) / mpmath.mpf(delta)) / mpmath.mpf(lam)
         if wanted == 0:
@@ -161,19 +161,19 @@ def test_censoring_factor_in_high_precision(d, delta, lam):
             theta = mpmath.re(1 + wanted + mpmath.lambertw(-mpmath.exp(-1 - wanted)))
             exact = float(theta / (1 - mpmath.exp(-theta)))
     assert found == pytest.approx(exact, rel=1e-11)
-    assert 1.0 <= found < papers_censoring_factor(d, delta, lam)
+    assert 1.0 <= found < papers_censoring_factor(d, lam, delta)
 
 
 def test_papers_censoring_factor():
-    assert papers_censoring_factor(3, 0.3, 1.0) == pytest.approx(8 * math.log(10))
-    assert papers_censoring_factor(3, 0.3, 100.0) == 8.0
+    assert papers_censoring_factor(3, 1.0, 0.3) == pytest.approx(8 * math.log(10))
+    assert papers_censoring_factor(3, 100.0, 0.3) == 8.0
 
 
 def test_the_event_is_as_rare_as_promised():
     """How often W^C >= W/c fails within 300 rounds, for delta = 1/2."""
     rng = np.random.default_rng(9)
     d, lam, delta, runs = 2, 1.0, 0.5, 400
-    factor = censoring_factor(d, delta, lam)
+    factor = censoring_factor(d, lam, delta)
     failed = 0
     for _ in range(runs):
         actions = rng.normal(size=(300, d))
@@ -232,8 +232,8 @@ def test_contexts_follow_their_law():
         (lambda: continuous_potential_bracket(2, 0.5, 10, 1.0, observe_max=1.5), "observe_max"),
         (lambda: continuous_potential_bracket(2, 0.5, 10, 1.0, observe_max=0.4), "observe_max"),
         (lambda: expected_potential_bound(2, math.nan, 10, 1.0), "observe_min"),
-        (lambda: censoring_factor(2, 0.0, 1.0), "delta"),
-        (lambda: papers_censoring_factor(2, 1.1, 1.0), "delta"),
+        (lambda: censoring_factor(2, 1.0, 0.0), "delta"),
+        (lambda: papers_censoring_factor(2, 1.0, 1.1), "delta"),
         (lambda: expected_slope("ball", 0.5), "actions"),
         (lambda: expected_slope("sphere", 0.5), "dimension"),
         (lambda: expected_slope("sphere", 0.0, dimension=2), "observe"),

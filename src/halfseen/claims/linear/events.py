@@ -135,7 +135,7 @@ def _shortfall(
 ) -> Comparison:
     """Compare the exact probability that some coordinate falls behind with δ."""
     rounds = np.arange(1.0, horizon + 1.0)
-    least = (lam + observe * rounds) / factor(dimension, delta, lam) - lam
+    least = (lam + observe * rounds) / factor(dimension, lam, delta) - lam
     once = min(shortfall_probability(observe, least - 1e-9), 1.0 - 1e-16)
     some = -math.expm1(dimension * math.log1p(-once))
     where = f"d = {dimension}, λ = {lam:.3g}, δ = {delta:.3g}, p = {observe:.3g}"

@@ -91,7 +91,7 @@ def potential_control_linear(lab: Laboratory) -> Evidence:
             for most, share in ((1.0, math.inf), (5.0, math.inf), (math.inf, math.inf), (9.0, 0.5)):
                 potential, path = _stopping(0.1, lam, alpha, horizon, most, share)
                 for delta in (1.0, 0.1, 1e-3):
-                    factor = (1.0 + 1.0 / lam) * papers_censoring_factor(1, delta, lam)
+                    factor = (1.0 + 1.0 / lam) * papers_censoring_factor(1, lam, delta)
                     where = f"d = 1, λ = {lam:g}, α = {alpha:g}, δ = {delta:g}, stop at {most:g}"
                     limit = delta / lam**alpha + factor**alpha * path
                     rows.append(Comparison(where, Measured(potential), "at most", limit))
@@ -99,7 +99,7 @@ def potential_control_linear(lab: Laboratory) -> Evidence:
     for lam in (0.1, 1.0):
         for policy in (DesignExploration, LinUCB):
             played = _explored(lab, 0.2, lam, 2000, policy=policy)
-            factor = (1.0 + 1.0 / lam) * papers_censoring_factor(3, delta, lam)
+            factor = (1.0 + 1.0 / lam) * papers_censoring_factor(3, lam, delta)
             length = played.tracks["spread"][:, -1, EXPECTED] / 0.2
             found = ratio(played.potential(), delta / lam + factor * length)
             where = f"d = 3, λ = {lam:g}, δ = {delta:g}, {policy.__name__}, over the bound"
@@ -120,7 +120,7 @@ def _stops(at: Point) -> Comparison:
     """Compare the potential of one action played until enough was seen with the bound."""
     lam, alpha, delta = at["λ"], at["α"], at["δ"]
     potential, path = _stopping(at["p"], lam, alpha, int(at["T"]), at["stop"], math.inf)
-    factor = (1.0 + 1.0 / lam) * papers_censoring_factor(1, delta, lam)
+    factor = (1.0 + 1.0 / lam) * papers_censoring_factor(1, lam, delta)
     where = f"d = 1, p = {at['p']:.2g}, λ = {lam:.2g}, α = {alpha:.2g}, δ = {delta:.2g}"
     where += f", T = {at['T']:g}, stop at {at['stop']:g}"
     return Comparison(

@@ -58,7 +58,7 @@ def _with_its_potential(world: World, played: Played, horizon: int) -> float:
     actions, theta, noise, _, lam = world
     problem = LinearBandit(theta, noise, actions)
     values = problem.means(actions.actions)
-    factor = confidence_factor(problem.dimension, horizon, noise, lam, problem.norm, DELTA)
+    factor = confidence_factor(problem.dimension, horizon, lam, noise, problem.norm, DELTA)
     limit = 2.0 * factor * math.sqrt(horizon * mean(played.potential()).high)
     return limit + DELTA * horizon * float(values.max() - values.min())
 

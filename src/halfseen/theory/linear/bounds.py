@@ -31,8 +31,8 @@ UNKNOWN = "needs the smallest probability of being observed, which a Python func
 def confidence_factor(
     dimension: int,
     horizon: float,
-    noise: float,
     regularization: float,
+    noise: float,
     bound: float,
     delta: float,
 ) -> float:
@@ -47,10 +47,10 @@ def confidence_factor(
         Number d of coordinates of an action.
     horizon
         Number of rounds T.
-    noise
-        Sub-Gaussian scale sigma of the rewards.
     regularization
         The paper's lambda.
+    noise
+        Sub-Gaussian scale sigma of the rewards.
     bound
         Upper bound on the length of theta.
     delta
@@ -135,7 +135,7 @@ def papers_potential_control(
     6793.226
     """
     upper = continuous_potential_bracket(dimension, observe_min, horizon, regularization).upper
-    c = papers_censoring_factor(dimension, delta, regularization) if factor is None else factor
+    c = papers_censoring_factor(dimension, regularization, delta) if factor is None else factor
     c = checks.number("factor", c, above=0.0)
     return delta * horizon / regularization + c * (1.0 + 1.0 / regularization) * upper
 
@@ -214,7 +214,7 @@ def linear_regret_bounds(
     time = checks.whole("horizon", horizon, at_least=1)
     gap = checks.number("largest_gap", largest_gap, at_least=0.0)
     share = min(1.0, d / time**2) if delta is None else delta
-    beta = confidence_factor(d, time, noise, regularization, bound, share)
+    beta = confidence_factor(d, time, regularization, noise, bound, share)
 
     def terms(expected: float) -> Mapping[str, float]:
         return {
@@ -222,7 +222,7 @@ def linear_regret_bounds(
             "optimism fails": share * time * gap,
         }
 
-    sharper = censoring_factor(d, share, regularization)
+    sharper = censoring_factor(d, regularization, share)
     controls = (d, observe_min, time, regularization, share)
     alone = expected_potential_bound(d, observe_min, time, regularization)
     rows = [

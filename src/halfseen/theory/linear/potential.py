@@ -202,7 +202,7 @@ def expected_potential_bound(
     return potential_control_factor(regularization) * bracket.upper
 
 
-def papers_censoring_factor(dimension: int, delta: float, regularization: float) -> float:
+def papers_censoring_factor(dimension: int, regularization: float, delta: float) -> float:
     r"""Return the paper's factor between the expected and the observed design.
 
     .. math:: P\big(\exists t:\ W^C_t\not\succeq W_t/c\big)\le\delta,\qquad
@@ -212,10 +212,10 @@ def papers_censoring_factor(dimension: int, delta: float, regularization: float)
     ----------
     dimension
         Number d of coordinates of an action.
-    delta
-        The probability, in ]0, 1].
     regularization
         The paper's lambda.
+    delta
+        The probability, in ]0, 1].
 
     Returns
     -------
@@ -228,13 +228,13 @@ def papers_censoring_factor(dimension: int, delta: float, regularization: float)
 
     Examples
     --------
-    >>> papers_censoring_factor(3, 0.3, regularization=10.0)
+    >>> papers_censoring_factor(3, 10.0, delta=0.3)
     8.0
     """
-    return 8.0 * max(_log_ratio(dimension, delta, regularization), 1.0)
+    return 8.0 * max(_log_ratio(dimension, regularization, delta), 1.0)
 
 
-def censoring_factor(dimension: int, delta: float, regularization: float) -> float:
+def censoring_factor(dimension: int, regularization: float, delta: float) -> float:
     r"""Return the factor between the expected and the observed design, as small as the proof goes.
 
     .. math:: P\big(\exists t:\ W^C_t\not\succeq W_t/c\big)\le\delta,\qquad
@@ -245,10 +245,10 @@ def censoring_factor(dimension: int, delta: float, regularization: float) -> flo
     ----------
     dimension
         Number d of coordinates of an action.
-    delta
-        The probability, in ]0, 1].
     regularization
         The paper's lambda.
+    delta
+        The probability, in ]0, 1].
 
     Returns
     -------
@@ -267,10 +267,10 @@ def censoring_factor(dimension: int, delta: float, regularization: float) -> flo
 
     Examples
     --------
-    >>> round(censoring_factor(3, 0.3, regularization=1.0), 6)
+    >>> round(censoring_factor(3, 1.0, delta=0.3), 6)
     3.39409
     """
-    wanted = _log_ratio(dimension, delta, regularization)
+    wanted = _log_ratio(dimension, regularization, delta)
     theta = _tilt(wanted)
     return theta / -math.expm1(-theta) if theta > 0.0 else 1.0
 
@@ -380,7 +380,7 @@ def _even(dimension: int, horizon: float, regularization: float, observe: float)
     return dimension / observe * math.log1p(observe * horizon / (dimension * regularization))
 
 
-def _log_ratio(dimension: Any, delta: Any, regularization: Any) -> float:
+def _log_ratio(dimension: Any, regularization: Any, delta: Any) -> float:
     d = checks.whole("dimension", dimension, at_least=1)
     return (math.log(d) - math.log(_delta(delta))) / _regularization(regularization)
 
