@@ -95,7 +95,7 @@ def test_papers_control_with_another_factor():
     assert loose == pytest.approx(100.0 + 2.0 * 8.0 * math.log(30.0) * even)
 
 
-def lin_ucb(rng, actions, theta, observe, horizon, lam, noise, norm, delta):
+def lin_ucb(rng, actions, theta, observe, horizon, noise, lam, norm, delta):
     """Play the textbook policy on a fixed set and return its regret and its potential."""
     d = len(theta)
     inverse, total, logdet = np.eye(d) / lam, np.zeros(d), 0.0
