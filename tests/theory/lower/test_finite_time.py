@@ -50,6 +50,12 @@ def test_is_nothing_while_too_few_rounds_were_played():
     assert found.raised.tolist() == [0.0] * 5
 
 
+def test_large_regrets_are_written_out_as_in_tables():
+    said = str(finite_lower_bound(*G, 100_000, 13_000))
+    assert "lose at most 13,000 here" in said
+    assert "e+" not in said
+
+
 def test_a_regret_that_makes_it_vacuous_is_said_to():
     found = finite_lower_bound(*G, 1000, 500)
     assert found.value == 0.0

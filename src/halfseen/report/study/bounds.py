@@ -40,9 +40,8 @@ class Growth:
         """Return the growth in a sentence, next to the least possible."""
         ratio = f", {self.per_log / least:,.3g} times the least" if least > 0.0 else ""
         ratio += " (which holds as T grows, not yet here)" if self.per_log < least else ""
-        return (
-            f"Measured from round {self.since:,} on, it grew like {self.per_log:,.4g} log T{ratio}."
-        )
+        grown = f"it grew like {show(self.per_log)} log T{ratio}"
+        return f"Measured from round {self.since:,} on, {grown}."
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class CellBounds:
         finite_time = self.lower.finite
         if self.measured is None and finite_time is not None and not finite_time.says_something:
             lines.append(
-                f"{finite_time.regret:,.4g} is the smallest bound above; once the study has been"
+                f"{show(finite_time.regret)} is the smallest bound above; once the study has been"
                 " run, its measured regret takes that place."
             )
         if self.growth is not None and self.lower.asymptotic is not None:

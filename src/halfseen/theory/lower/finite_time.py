@@ -14,6 +14,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.problems import ArmedBandit
+from halfseen.tables import show
 from halfseen.theory.lower.arm_class import BOUNDED, ArmClass, arm_class
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -65,7 +66,7 @@ class FiniteLowerBound(Shown, ByValue):
         return self.value > 0.0
 
     def __str__(self) -> str:
-        rounds, most = f"{self.horizon:,.0f}", f"{self.regret:,.4g}"
+        rounds, most = f"{self.horizon:,.0f}", show(self.regret)
         problems = "here and wherever one worse arm is raised above the best"
         if not self.possible:
             return (
@@ -79,10 +80,10 @@ class FiniteLowerBound(Shown, ByValue):
             less = self.regret * self.horizon / self.silent_until
             return (
                 f"{said} {problems}; it does after more than {self.silent_until:,.0f} rounds, or"
-                f" for those that lose less than {less:,.4g}."
+                f" for those that lose less than {show(less)}."
             )
         return (
-            f"By round {rounds} it is at least {self.value:,.4g} for any policy that loses at most"
+            f"By round {rounds} it is at least {show(self.value)} for any policy that loses at most"
             f" {most} {problems}."
         )
 

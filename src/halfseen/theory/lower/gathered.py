@@ -116,7 +116,7 @@ class LowerBounds(Tabular):
             said.append(f"No least slope is known here: for one, {self.reasons['asymptotic']}.")
         else:
             low = self.asymptotic
-            text = f"As T grows, regret grows at least like {low.constant:,.4g} log T"
+            text = f"As T grows, regret grows at least like {show(low.constant)} log T"
             text += f" for any consistent policy ({low.reference})."
             if low.constant == 0.0:
                 text = "Nothing known makes regret grow with T here: the least slope in log T is 0."
@@ -127,7 +127,7 @@ class LowerBounds(Tabular):
             said.append(str(self.finite))
         if self.minimax is not None:
             said.append(
-                f"Every policy loses at least {self.minimax.value:,.4g} on some problem observed"
+                f"Every policy loses at least {show(self.minimax.value)} on some problem observed"
                 " with these probabilities, whose means are up to"
                 f" {show(self.minimax.largest_mean)} apart."
             )
