@@ -33,6 +33,22 @@ def cpu_seconds(spec, cache):
         return _cpu_seconds(PLAY, path, HALFSEEN_CACHE_DIR=str(cache))
 
 
+def further_seconds(first, second, cache):
+    """Return the CPU seconds of a second study in the process that has played the first."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in ("first.toml", "second.toml")]
+        for path, spec in zip(paths, (first, second), strict=True):
+            path.write_text(spec)
+        printed = subprocess.run(
+            [sys.executable, "-c", PLAY_BOTH, *paths],
+            env=os.environ | {"HALFSEEN_CACHE_DIR": str(cache)},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+    return float(printed.split()[-1])
+
+
 def _cpu_seconds(code, *arguments, **environment):
     """Return the CPU seconds of a program in a new Python."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -53,6 +69,17 @@ from halfseen.studies.spec import read_spec
 simulate(read_spec(sys.argv[1]))
 """
 
+# CPU seconds of the second of two studies in one process.
+PLAY_BOTH = """
+import sys, time
+from halfseen import simulate
+from halfseen.studies.spec import read_spec
+simulate(read_spec(sys.argv[1]))
+before = time.process_time()
+simulate(read_spec(sys.argv[2]))
+print(time.process_time() - before)
+"""
+
 # What numba takes for a loop of three lines: the least a first study can take, on any machine.
 PLAIN = """
 import numba, numpy
@@ -67,7 +94,7 @@ add(numpy.ones(3))
 
 
 def first_runs(repeats=3):
-    """Return a row each for arms, linear bandits and a second policy on the same loop.
+    """Return rows for arms and linear bandits: a first policy and a second one on the same loop.
 
     The ratio is to numba compiling a loop of three lines in the same run: seconds say as much of
     the machine, whose speed can double within a day, as of the code.
@@ -80,16 +107,19 @@ def first_runs(repeats=3):
     }
     rows = []
     for name, first, target in (("arms", SMALL, 3.0), ("linear", LINEAR, 6.0)):
-        cold, warm, second, plain = [], [], [], []
+        cold, warm, second, further, plain = [], [], [], [], []
         for _ in range(repeats):
             with tempfile.TemporaryDirectory() as cache:
                 cold.append(cpu_seconds(first, cache))
                 warm.append(cpu_seconds(first, cache))
                 second.append(cpu_seconds(other[name], cache))
                 plain.append(_cpu_seconds(PLAIN))
+            with tempfile.TemporaryDirectory() as cache:
+                further.append(further_seconds(first, other[name], cache))
         for what, seconds, most in (
             (f"first {name} study, empty cache", min(cold), target),
-            (f"another {name} policy on the compiled loop", min(second), None),
+            (f"another {name} policy in the same process", min(further), 1.5),
+            (f"another {name} policy in a new process", min(second), None),
             (f"{name} study, everything compiled", min(warm), None),
         ):
             rows.append(

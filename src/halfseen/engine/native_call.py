@@ -17,8 +17,10 @@ from llvmlite import ir
 from numba import typeof
 from numba.core import types as numba_types
 
+from halfseen.engine.entry_points import WORD, entry_name, passed
+
 types: Any = numba_types  # numba fills this module at run time
-DOUBLE, WHOLE = ir.DoubleType(), ir.IntType(64)
+DOUBLE = ir.DoubleType()
 Kinds = tuple[Any, ...]
 
 
@@ -66,10 +68,7 @@ class NativeCall:
         if layout not in self._native:
             self._native[layout] = self._find(tuple(map(typeof, arguments)))
         native = self._native[layout]
-        returned, raised = ctypes.c_void_p(), ctypes.c_void_p()
-        if native is None or native(
-            ctypes.byref(returned), ctypes.byref(raised), *taken_apart(arguments)
-        ):
+        if native is None or native(*taken_apart(arguments)):
             self._wrapped(*arguments)
 
     def _find(self, kinds: Kinds) -> Any:
@@ -80,20 +79,19 @@ class NativeCall:
         self._dispatcher.compile(kinds)
         result = self._dispatcher.overloads[kinds]
         assert result.signature.return_type == types.none
-        address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
-        pointer = ctypes.c_void_p
-        return ctypes.CFUNCTYPE(ctypes.c_int32, pointer, pointer, *taken)(address)
+        address = result.library.get_pointer_to_function(entry_name(result.fndesc))
+        return ctypes.CFUNCTYPE(ctypes.c_int32, *taken)(address)
 
 
 def argument_kinds(context: Any, kinds: Kinds) -> list[Any] | None:
     """Return what C is given for arguments of some types, None if there is no rule for them."""
     found: list[Any] = []
-    for kind in context.get_arg_packer(kinds).argument_types:
-        if isinstance(kind, ir.PointerType):
+    for word in (word for kind in kinds for word in passed(context, kind)):
+        if isinstance(word, ir.PointerType):
             found.append(ctypes.c_void_p)
-        elif kind == WHOLE:
+        elif word == WORD:
             found.append(ctypes.c_int64)
-        elif kind == DOUBLE:
+        elif word == DOUBLE:
             found.append(ctypes.c_double)
         else:
             return None
@@ -116,17 +114,15 @@ def layouts(argument: Any) -> Iterator[Any]:
 def taken_apart(argument: Any) -> Iterator[Any]:
     """Yield the numbers and addresses that an argument consists of.
 
-    An array is what numba knows of it: no owner, no Python object, its number of elements, their
-    size, the address, the shape and the strides.
+    An array is its address, its shape and its strides.
 
     >>> array = np.zeros((2, 3))
     >>> address = array.__array_interface__["data"][0]
-    >>> list(taken_apart((5, array))) == [5, None, None, 6, 8, address, 2, 3, 24, 8]
+    >>> list(taken_apart((5, array))) == [5, address, 2, 3, 24, 8]
     True
     """
     if isinstance(argument, np.ndarray):
-        address = argument.__array_interface__["data"][0]
-        yield from (None, None, argument.size, argument.itemsize, address)
+        yield argument.__array_interface__["data"][0]
         yield from argument.shape
         yield from argument.strides
     elif isinstance(argument, tuple):

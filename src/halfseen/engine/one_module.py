@@ -25,7 +25,6 @@ from types import FunctionType
 from typing import Any, ClassVar, NamedTuple
 
 import llvmlite.binding as llvm
-from llvmlite import ir
 from numba import njit
 from numba.core import types as numba_types
 from numba.core.cgutils import get_or_insert_function
@@ -48,6 +47,7 @@ from numba.core.untyped_passes import (
 from numba.extending import lower_builtin, register_jitable
 
 from halfseen.engine.code_cache import CodeCache
+from halfseen.engine.entry_points import StatusLower, ValueLower, call_entry, entry_type
 from halfseen.engine.native_call import NativeCall
 from halfseen.engine.parts import (
     Part,
@@ -80,6 +80,8 @@ types: Any = numba_types  # numba fills this module at run time
 class _Whole(JITCodeLibrary):  # type: ignore[misc]
     """A function with every part it can reach."""
 
+    entered = ""  # the function's symbol if it is called through an entry point alone
+
     def finalize(self) -> None:
         """Link the parts, make them internal, optimize, and emit machine code."""
         self._raise_if_finalized()
@@ -89,7 +91,9 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc]
             self._final_module.link_in(alone(library), preserve=True)
         inlined = {getattr(library, "always_inlined", "") for library in libraries}
         for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
+            if function.is_declaration:
+                continue
+            if function.linkage == llvm.Linkage.linkonce_odr or function.name == self.entered:
                 function.linkage = "internal"
                 if function.name in inlined:
                     function.add_function_attribute("alwaysinline")
@@ -126,6 +130,18 @@ class _WholeLowering(NativeLowering):  # type: ignore[misc]
         state.library = _Whole(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return bool(super().run_pass(state))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LoopLowering(_WholeLowering):
+    _name = "halfseen_loop_lowering"
+    lowering_class = StatusLower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _SharedLowering(_WholeLowering):
+    _name = "halfseen_shared_lowering"
+    lowering_class = ValueLower
 
 
 class _FewFlags(Flags):  # type: ignore[misc]
@@ -229,13 +245,13 @@ class _WholeCompiler(_PartCompiler):
     flags = ("no_cfunc_wrapper",)
 
 
-class _NativeCompiler(_PartCompiler):
-    lowering = _WholeLowering
-    flags = ("no_cpython_wrapper", "no_cfunc_wrapper")
+class _LoopCompiler(_PartCompiler):
+    lowering = _LoopLowering
+    flags = ("no_cpython_wrapper",)
 
 
 class _SharedCompiler(_PartCompiler):
-    lowering = _WholeLowering
+    lowering = _SharedLowering
     flags = ("no_cpython_wrapper",)
 
 
@@ -254,7 +270,7 @@ def native(
 ) -> Callable[..., Any]:
     """Return what `whole` does, of a function that takes many arrays and returns nothing."""
     key = f"native {fingerprint}"
-    without = _dispatcher(function, key, cached, _options(_NativeCompiler, counts))
+    without = _dispatcher(function, key, cached, _options(_LoopCompiler, counts))
     return NativeCall(without, whole(function, fingerprint, cached, counts=counts))
 
 
@@ -315,7 +331,7 @@ def register_shared(
 
     @lower_builtin(function, types.VarArg(types.Any))  # type: ignore[untyped-decorator]
     def call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        taken = [context.get_value_type(kind) for kind in sig.args]
-        made = ir.FunctionType(context.get_value_type(sig.return_type), taken)
+        returns = context.get_value_type(sig.return_type)
+        made = entry_type(context, returns, sig.args)
         callee = get_or_insert_function(builder.module, made, symbol_of(found, sig.args))
-        return builder.call(callee, args)
+        return call_entry(context, builder, callee, sig.args, args)

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
+from halfseen.engine.entry_points import entry_name
+
 SYMBOL = "halfseen_shared_"
 Needs = list[tuple[str, tuple[Any, ...]]]  # fingerprints and types of shared functions
 
@@ -58,7 +60,7 @@ def define(shared: Shared, kinds: tuple[Any, ...]) -> _Provided:
     if symbol not in _provided:
         shared.dispatcher.compile(kinds)
         result = shared.dispatcher.overloads[kinds]
-        address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
+        address = result.library.get_pointer_to_function(entry_name(result.fndesc))
         returns = result.signature.return_type
         assert address, f"{shared.dispatcher.py_func.__name__} cannot be shared: {returns}"
         llvm.add_symbol(symbol, address)

@@ -8,6 +8,7 @@ from halfseen.checks import Vector
 from halfseen.kernels.compile_hints import inline, shared
 
 
+@shared
 def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vector) -> bool:
     """Return whether left - share * right - slack * I is positive definite, by Cholesky."""
     d = left.shape[0]

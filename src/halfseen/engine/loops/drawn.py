@@ -119,10 +119,9 @@ def choose(
         for k in range(count):
             for i in range(d):
                 columns[i, k] = world.offered[line, k, i]
-    project_both(columns, work.vectors[ESTIMATE], world.theta, means, truths)
+    measure(columns, work.matrices, work.vectors, world.theta, work.g, means, truths, squares)
     if SAMPLES:
         project(columns, work.vectors[SHAKE], shifts)
-    square_widths(columns, work.matrices[INVERSE], work.g, squares)
     edge = -np.inf
     best = -np.inf
     chosen = 0
@@ -140,6 +139,22 @@ def choose(
     for i in range(d):
         x[i] = columns[i, chosen]
     return chosen, best, truths[chosen], squares[chosen]
+
+
+@shared
+def measure(
+    columns: Vector,
+    matrices: Vector,
+    vectors: Vector,
+    theta: Vector,
+    g: Vector,
+    means: Vector,
+    truths: Vector,
+    squares: Vector,
+) -> None:
+    """Write the estimated and the true mean of every action, and its squared width."""
+    project_both(columns, vectors[ESTIMATE], theta, means, truths)
+    square_widths(columns, matrices[INVERSE], g, squares)
 
 
 def choose_freely(world: ChangingWorld, work: ChangingWorkspace, now: int, stream: Stream) -> int:
@@ -201,19 +216,32 @@ def respond(numbers: Vector, rate: float, observed: bool, stream: Stream, now: i
 def learn(world: ChangingWorld, work: ChangingWorkspace, history: History, gained: float) -> bool:
     """Update the estimate with a reward of the action; always True, as the estimate changed."""
     matrices, vectors, numbers = work.matrices, work.vectors, work.numbers
-    inverse, design, estimate = matrices[INVERSE], matrices[DESIGN], vectors[ESTIMATE]
-    target, x, v = vectors[TARGET], work.lines[ACTION], vectors[V]
-    s = observe_action(inverse, x, v)
-    update_estimate(estimate, x, v, s, gained)
-    accumulate(design, matrices[REST], target, vectors[TARGET_REST], x, gained)
+    x = work.lines[ACTION]
+    s = add_reward(matrices, vectors, x, gained)
     numbers[SPREAD] += math.log(1.0 + s) if BALL else math.log1p(s)
     numbers[LEARNED] += 1.0
     numbers[STALE] = 1.0
     if numbers[LEARNED] == numbers[DUE]:
-        logdet = refactor(design, target, matrices[SCRATCH], inverse, estimate)
+        logdet = refactor(
+            matrices[DESIGN],
+            vectors[TARGET],
+            matrices[SCRATCH],
+            matrices[INVERSE],
+            vectors[ESTIMATE],
+        )
         numbers[SPREAD] = logdet - x.size * math.log(world.regularization)
         numbers[DUE] = next_refactor(int(numbers[LEARNED]), x.size)
     return True
+
+
+@shared
+def add_reward(matrices: Vector, vectors: Vector, x: Vector, gained: float) -> float:
+    """Add a reward of an action to the regression, and return the action's squared width."""
+    v = vectors[V]
+    s = observe_action(matrices[INVERSE], x, v)
+    update_estimate(vectors[ESTIMATE], x, v, s, gained)
+    accumulate(matrices[DESIGN], matrices[REST], vectors[TARGET], vectors[TARGET_REST], x, gained)
+    return s
 
 
 def longer(history: History) -> History:
@@ -224,10 +252,15 @@ def longer(history: History) -> History:
 @inline
 def misses(world: ChangingWorld, work: ChangingWorkspace) -> bool:
     """Return whether theta lies outside the confidence ellipsoid."""
-    design, vectors = work.matrices[DESIGN], work.vectors
-    error = squared_error(design, vectors[ESTIMATE], world.theta, vectors[V])
+    error = squared_miss(work.matrices, work.vectors, world.theta)
     edge = radius(work.numbers[SPREAD], world.policy_constants)
     return error > ROUNDING * edge**2
+
+
+@shared
+def squared_miss(matrices: Vector, vectors: Vector, theta: Vector) -> float:
+    """Return the squared distance of the estimate from theta, in the norm of the design."""
+    return squared_error(matrices[DESIGN], vectors[ESTIMATE], theta, vectors[V])
 
 
 def decompose(work: ChangingWorkspace) -> None:
