@@ -20,6 +20,7 @@ from halfseen.problems.round_draws import Places, round_places
 
 Shape = tuple[tuple[int, ...], Any]  # of an array, and the type of its elements
 Shapes = dict[str, Shape]
+LINE = 64  # bytes of a line of the cache
 FIRST_ROUNDS = 256  # observed rounds for which a history has room at first
 
 # Columns of `ArmWorkspace.arm_state`.
@@ -46,6 +47,19 @@ CURVATURE, ROOT = range(2)
 # Of `ChangingWorkspace`: designs and lines.
 EXPECTED, AXES, HONEST = range(3)
 ACTION, INVERSE_VALUES, LENGTHS = range(3)
+
+
+def aligned(shape: Any, kind: Any = np.float64) -> NDArray[Any]:
+    """Return zeros that begin a line of the cache, so that no vector is read from two lines.
+
+    >>> aligned((2, 3)).shape, aligned(5, np.uint8).ctypes.data % LINE
+    ((2, 3), 0)
+    """
+    found = np.dtype(kind)
+    size = int(np.prod(shape)) * found.itemsize
+    room = np.zeros(size + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + size].view(found).reshape(shape)
 
 
 class ArmTrack(NamedTuple):
@@ -348,19 +362,19 @@ def changing_workspace(
     places, size = round_places(count, dimension), FIRST_ROUNDS
     return ChangingWorkspace(
         **arrays,
-        columns=np.zeros((dimension, count)),
-        actions=np.zeros((count, dimension)),
-        means=np.zeros(count),
-        squares=np.zeros(count),
-        shifts=np.zeros(count),
-        truths=np.zeros(count),
-        g=np.zeros((2, count)),
+        columns=aligned((dimension, count)),
+        actions=aligned((count, dimension)),
+        means=aligned(count),
+        squares=aligned(count),
+        shifts=aligned(count),
+        truths=aligned(count),
+        g=aligned((2, count)),
         places=places,
-        bits=np.zeros((3, places.size), np.int64),
-        normals=np.zeros((2, places.size)),
-        ball=np.zeros((SCRATCH_ROWS, dimension)),
-        history=History(np.zeros((size, dimension)), np.zeros(size), np.ones(size), np.zeros(size)),
-        memory=np.zeros(memory),
+        bits=aligned((3, places.size), np.int64),
+        normals=aligned((2, places.size)),
+        ball=aligned((SCRATCH_ROWS, dimension)),
+        history=History(aligned((size, dimension)), aligned(size), np.ones(size), aligned(size)),
+        memory=aligned(memory),
     )
 
 

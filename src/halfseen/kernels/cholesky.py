@@ -31,16 +31,24 @@ def exceeds(left: Vector, right: Vector, share: float, slack: float, factor: Vec
 @shared
 def lower_factor(matrix: Vector, factor: Vector) -> None:
     """Write the Cholesky factor of a positive definite matrix, read from its lower triangle."""
-    d = matrix.shape[0]
-    if d == 5:
-        factor_five(matrix, factor)
-        return
-    for i in range(d):
+    for i in range(matrix.shape[0]):
         for j in range(i + 1):
             rest = matrix[i, j]
             for k in range(j):
                 rest -= factor[i, k] * factor[j, k]
             factor[i, j] = root(rest) if i == j else quotient(rest, factor[j, j])
+
+
+@shared
+def factor_often(matrix: Vector, factor: Vector) -> None:
+    """Write what `lower_factor` does, for policies that need it after every observation.
+
+    It takes longer to compile.
+    """
+    if matrix.shape[0] == 5:
+        factor_five(matrix, factor)
+    else:
+        lower_factor(matrix, factor)
 
 
 @inline

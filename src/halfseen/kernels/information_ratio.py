@@ -35,21 +35,18 @@ def least_ratio(gaps: Vector, gains: Vector, out: Vector) -> None:
     >>> out.round(6).tolist()
     [0.0, 1.0, 0.181034, 0.475624]
     """
-    actions = gaps.size
-    least = math.inf
-    lone = 0
-    out[CHANCE] = 0.0
-    for k in range(actions):
-        if gaps[k] < gaps[lone]:
-            lone = k
-    out[FIRST] = lone
-    for k in range(actions):
-        if gains[k] > 0.0 or not gaps[k] > 0.0:
-            ratio = gaps[k] * gaps[k] / gains[k] if gains[k] > 0.0 else 0.0
-            if ratio < least:
-                least = ratio
-                out[FIRST] = k
+    smallest, least = math.inf, math.inf
+    lone, first = 0, -1
+    for k in range(gaps.size):  # without branches, which would be guessed wrong
+        lone = k if gaps[k] < smallest else lone
+        smallest = gaps[k] if gaps[k] < smallest else smallest
+        ratio = gaps[k] * gaps[k] / gains[k] if gains[k] > 0.0 else math.inf
+        ratio = ratio if gains[k] > 0.0 or gaps[k] > 0.0 else 0.0
+        first = k if ratio < least else first
+        least = ratio if ratio < least else least
+    out[FIRST] = first if first >= 0 else lone
     out[SECOND] = out[FIRST]
+    out[CHANCE] = 0.0
     out[RATIO] = least if least < math.inf else 0.0
     if 0.0 < least < math.inf:
         mix_in(gaps, gains, out)

@@ -23,6 +23,7 @@ from halfseen.engine.arguments import (
     Track,
     WinnerWorkspace,
     WinnerWorld,
+    aligned,
     arm_shapes,
     blank_arms,
     blank_winners,
@@ -164,7 +165,7 @@ class Cell(ByValue):
 
     def workspace(self) -> ArmWorkspace | WinnerWorkspace:
         """Return arrays for the loop to work in."""
-        arrays = {n: np.zeros(shape, kind) for n, (shape, kind) in self.shapes().items()}
+        arrays = {n: aligned(shape, kind) for n, (shape, kind) in self.shapes().items()}
         work = ArmWorkspace(**arrays)
         if self.level is None:
             return work

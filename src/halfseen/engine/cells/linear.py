@@ -27,6 +27,7 @@ from halfseen.engine.arguments import (
     FixedWorld,
     LinearTrack,
     Shapes,
+    aligned,
     blank_arms,
     blank_linear,
     changing_workspace,
@@ -309,7 +310,7 @@ class LinearCell(ByValue):
 
     def workspace(self) -> FixedWorkspace | ChangingWorkspace:
         """Return arrays for the loop to work in."""
-        arrays = {n: np.zeros(shape, kind) for n, (shape, kind) in self.shapes().items()}
+        arrays = {n: aligned(shape, kind) for n, (shape, kind) in self.shapes().items()}
         if self.same_actions:
             return FixedWorkspace(**arrays)
         count = self.problem.actions.count

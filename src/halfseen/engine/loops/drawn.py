@@ -35,7 +35,7 @@ from halfseen.engine.arguments import (
     V,
 )
 from halfseen.engine.loops.designs import ROUNDING, restart, squared_error
-from halfseen.kernels.cholesky import correlate, lower_factor
+from halfseen.kernels.cholesky import correlate, factor_often, lower_factor
 from halfseen.kernels.compile_hints import inline, shared
 from halfseen.kernels.jacobi import eigen
 from halfseen.kernels.ridge import (
@@ -171,7 +171,7 @@ def choose_freely(world: ChangingWorld, work: ChangingWorkspace, now: int, strea
     )
     factor, numbers = work.matrices[FACTOR], work.numbers
     if numbers[STALE] > 0.0:
-        lower_factor(work.matrices[INVERSE], factor)
+        factor_often(work.matrices[INVERSE], factor)
         numbers[STALE] = 0.0
     d, count = columns.shape
     for k in range(count):

@@ -47,7 +47,7 @@ from halfseen.engine.arguments import (
 from halfseen.engine.loops.designs import gather_expected, powered_width, record_designs, shortage
 from halfseen.engine.loops.feedback import HALF_RATE, MEAN
 from halfseen.engine.loops.record import cleared, record, record_potential
-from halfseen.kernels.cholesky import exceeds, lower_factor
+from halfseen.kernels.cholesky import exceeds, factor_often
 from halfseen.kernels.compile_hints import inline, loop, shared
 from halfseen.kernels.jacobi import eigen
 from halfseen.kernels.ridge import gather, next_refactor, refresh_actions
@@ -249,7 +249,7 @@ def choose_freely(world: FixedWorld, work: FixedWorkspace, now: int, stream: Str
 def refresh_posterior(world: FixedWorld, work: FixedWorkspace) -> None:
     """Write the estimate and the factor of the inverse of the design, read from its lower half."""
     inverse, vectors = work.matrices[INVERSE], work.vectors
-    lower_factor(inverse, work.matrices[FACTOR])
+    factor_often(inverse, work.matrices[FACTOR])
     estimate_theta(inverse, world.columns, work.lists[SUMS], vectors[TARGET], vectors[SHAKE])
 
 

@@ -36,8 +36,8 @@ NOISE, DRAWS, REFRESH, OBSERVE = range(4)  # columns of the constants
 IGNORED, KNOWN, LEARNED = OBSERVES = ("ignored", "known", "learned")
 COIN = (1 << 24) - 1  # a counter of the stream that no draw uses
 # Memory: what `least_ratio` wrote, the number of rewards learned by then, the round in which new
-# normal numbers are drawn, then vectors.
-LEARNED_AT, DUE, HEAD = 4, 5, 6
+# normal numbers are drawn, then vectors, from the next multiple of `LANES` on.
+LEARNED_AT, DUE, HEAD = 4, 5, 8
 
 
 def choose(
@@ -54,8 +54,9 @@ def choose(
     gaps, gains = memory[HEAD : HEAD + across], memory[HEAD + across : HEAD + 2 * across]
     start = HEAD + 2 * across
     edge = start + across // ACROSS * actions_size(kept)
-    end = edge + normals_size(d, draws)
-    actions, normals, work = memory[start:edge], memory[edge:end], memory[end:]
+    size = normals_size(d, draws)
+    actions, normals = memory[start:edge], memory[edge : edge + size]
+    work = memory[edge + lanes(size) :]
     late = clock >= memory[DUE] or known.same == 0
     fresh = late or memory[LEARNED_AT] != known.learned
     if late:
@@ -185,7 +186,9 @@ class VIDS(LinearPolicy):
         """Return how many numbers are kept for so many actions."""
         places = action_places(actions)
         groups = 2 * places + places // ACROSS * actions_size(coordinates(dimension))
-        drawing = normals_size(dimension, self.draws) + drawing_workspace(dimension, self.draws)
+        drawing = lanes(normals_size(dimension, self.draws)) + drawing_workspace(
+            dimension, self.draws
+        )
         return HEAD + groups + drawing
 
     def check_live(self) -> None:
