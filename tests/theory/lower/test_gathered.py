@@ -83,7 +83,7 @@ def test_bad_input_is_refused_in_a_sentence(world, said):
 def test_a_slope_of_0_is_not_called_growth():
     for arms in (ArmedBandit([0.5]), ArmedBandit([1.0, 0.5], reward="bernoulli")):
         (said, *_) = lower_bounds(arms, Uniform(0.5), 1000, 50).sentences()
-        assert said == "Nothing known makes regret grow with T here: the least slope in log T is 0."
+        assert said == "No lower bound that grows with T is known: the least slope in log T is 0."
 
 
 def test_the_worst_case_tells_how_far_apart_its_means_are():
