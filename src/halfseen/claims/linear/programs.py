@@ -1,8 +1,8 @@
 """Largest path integrals and D-optimal designs by general optimisers.
 
-As in `arm_programs`, nothing here uses what `halfseen.theory` proves: which region follows which,
-that the most censored comes first, which angle of a region is best. The optimisers see the
-objective only.
+As in `halfseen.claims.arms.programs`, nothing here uses what `halfseen.theory` proves: which region
+follows which, that the most censored comes first, which angle of a region is best. The optimisers
+see only the objective.
 """
 
 from __future__ import annotations

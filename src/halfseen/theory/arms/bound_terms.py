@@ -51,7 +51,7 @@ class World(ByValue):
 
     @property
     def unit(self) -> float:
-        """The largest gap; without any, the largest number there is."""
+        """The largest gap; without one, the largest noise, the bound on the means, or 1."""
         return self.largest_gap or float(self.noise.max()) or self.bound or 1.0
 
     @property
