@@ -37,7 +37,7 @@ from halfseen.policies import Policy
 from halfseen.problems import ArmedBandit
 from halfseen.problems.rewards import RewardKernels
 
-RHO = 10.0  # of the rule by which a winner is declared, as `theory.winner` has by default
+RHO = 10.0  # parameter of the rule that declares a winner, the default of `theory.winner`
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Cell(ByValue):
 
     loop: ClassVar[Callable[..., None]] = staticmethod(play)
     late: ClassVar[bool] = False
-    own_actions: ClassVar[bool] = False  # of every replication; linear cells may have them
+    own_actions: ClassVar[bool] = False  # True if replications have different actions
 
     @property
     def groups(self) -> int:
