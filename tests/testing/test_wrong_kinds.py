@@ -379,7 +379,7 @@ def steady(z):
     [
         (Refuses(), "Refuses must accept its test input: .*`ArmedBandit.means`"),
         (Unpicklable(), r"Unpicklable must be pickled \(TypeError: no\)"),
-        (Grows(0.1), "must be what a spec says of it; read again it is"),
+        (Grows(0.1), "must survive a round trip to a spec; read again it is"),
         (
             GeneralizedLinearBandit(
                 [0.6, 0.8],

@@ -148,7 +148,9 @@ def _check_spec(problem: Problem, policy: Any) -> None:
     if study.functions or not set(map(type, _dataclasses(problem))) <= known:
         return
     again = next(iter(study_from(study.to_dict()).problems.values()))
-    assert again == problem, f"{problem} must be what a spec says of it; read again it is {again}"
+    assert again == problem, (
+        f"{problem} must survive a round trip to a spec; read again it is {again}"
+    )
 
 
 def _dataclasses(part: Any) -> Iterator[Any]:

@@ -55,7 +55,7 @@ class Bound(Shown):
         return f"regret is at most {show(self.value)} ({self.name}; {self.reference})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for infinite ones."""
+        """Return plain values, ready for JSON; None for infinite values."""
         return {
             "name": self.name,
             "value": self.value if math.isfinite(self.value) else None,

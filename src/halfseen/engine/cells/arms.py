@@ -91,11 +91,11 @@ class Cell(ByValue):
         return kernels.waits and kernels.fill is None and same
 
     def check_censorship(self) -> None:
-        """Refuse a censorship that does not fit the problem."""
+        """Raise if the censorship does not fit the problem."""
         self.censorship.rates(self.problem)
 
     def check_policy(self) -> None:
-        """Refuse a policy that does not fit the problem."""
+        """Raise if the policy does not fit the problem."""
         self.policy.check(self.problem.setting(self.horizon))
 
     def blank(self, rows: int, groups: int, dimension: int) -> Track:

@@ -58,7 +58,7 @@ class GLMCell(LinearCell):
         )
 
     def check_policy(self) -> None:
-        """Refuse kernels that no loop calls, and constants that give no valid confidence width."""
+        """Raise for kernels that no loop calls, and constants without a valid confidence width."""
         check_index(self.policy)
         self.policy.table(self.setting)
 

@@ -114,7 +114,7 @@ class LateCell(Cell):
             )
 
     def check_policy(self) -> None:
-        """Refuse a policy that does not fit the problem."""
+        """Raise if the policy does not fit the problem."""
         self.policy.check(self.setting)
         levels = getattr(self.policy, "levels", 0)
         if self.covariate is not None and levels < self.covariate.levels:

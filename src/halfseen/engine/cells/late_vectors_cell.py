@@ -111,7 +111,7 @@ class LateLinearCell(LinearCell):
         return line if self.problem.law == "bernoulli" else positive_share
 
     def check_censorship(self) -> None:
-        """Refuse delays that do not fit the problem."""
+        """Raise if the delays do not fit the problem."""
         if self.censorship.delayed is None:
             super().check_censorship()
             if not (self.same_actions or isinstance(self.censorship, Uniform)):
@@ -140,7 +140,7 @@ class LateLinearCell(LinearCell):
         super().check_censorship()
 
     def check_policy(self) -> None:
-        """Refuse a policy that cannot play these actions, or that needs a window."""
+        """Raise if the policy cannot play these actions, or needs a window."""
         super().check_policy()
         if self.policy.counts_pulls and self.delayed.window is None:
             raise InvalidInput(

@@ -194,7 +194,7 @@ class LinearCell(ByValue):
         return self.censorship.checked(self.problem.actions.fixed)
 
     def check_policy(self) -> None:
-        """Refuse a policy that cannot play these actions."""
+        """Raise if the policy cannot play these actions."""
         if self.policy.counts_pulls and self.policy.choose is None:
             fix = "Write one, or omit `counts_pulls`."
             requirement = "must have a kernel `choose` if it `counts_pulls`"
@@ -210,7 +210,7 @@ class LinearCell(ByValue):
             )
 
     def check_censorship(self) -> None:
-        """Refuse a censorship that no loop supports."""
+        """Raise if no loop supports the censorship."""
         if self.censorship.by_reward and self.censorship.delayed is None:
             self.censorship.rates(self.problem)
         actions = self.problem.actions

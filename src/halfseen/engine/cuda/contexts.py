@@ -210,7 +210,7 @@ def near_contexts(
 ) -> Any:
     """Return the loop for few coordinates: a thread works in its local memory.
 
-    `extents` are the shapes of what it works in.
+    `extents` are the shapes of its workspace.
     """
     once = _loop(kernels, names, d)
     real = np.float64

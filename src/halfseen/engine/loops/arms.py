@@ -44,7 +44,7 @@ CHOOSES = False  # the policy chooses by itself, not by the largest index
 JUMPS = False  # WAITS, and every round offers the same arms
 FILLS = False  # missing rewards are replaced by `fill`
 HAS_WIDTH = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 DECLARES = False  # record the round in which a winner is declared
 
 

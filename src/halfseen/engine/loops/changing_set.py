@@ -50,7 +50,7 @@ KEEPS = False  # observed rounds are kept
 POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 SPECTRAL = False  # the policy needs the eigenvectors of the design
 HAS_RADIUS = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 
 
 @loop

@@ -69,7 +69,7 @@ SAMPLES = False  # the policy is given a random shift every round
 POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 EXPLORES = False  # the most uncertain action is played until every direction was observed once
 HAS_RADIUS = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 
 
 @loop

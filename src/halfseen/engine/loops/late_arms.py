@@ -59,7 +59,7 @@ MATURES = False  # the policy also learns as decisions grow older
 QUEUES = False  # the policy receives a reward only when it requests its arm
 COVARIATE = False  # the policy observes a covariate in every round
 LATE = True  # rewards have delays; otherwise they are observed immediately or never
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 DECLARES = False  # record the round in which a winner is declared
 
 

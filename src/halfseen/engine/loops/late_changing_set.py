@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from halfseen.problems.links import draw_gaussian as reward
     from halfseen.problems.links import one as sent_share
 
-PULLS_COUNT = False  # the design counts every play at once, and rewards when they arrive
+PULLS_COUNT = False  # the design counts every play immediately, rewards when they arrive
 BALL = False  # every vector of the unit ball may be played
 JUMPS = False  # the choice changes only when something is learned
 IMPUTES = False  # rewards that are given up are learned as 0
@@ -59,7 +59,7 @@ KEEPS = False  # observed rounds are kept
 POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 SPECTRAL = False  # the policy needs the eigenvectors of the design
 HAS_RADIUS = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 
 
 @loop

@@ -62,14 +62,14 @@ if TYPE_CHECKING:
     from halfseen.engine.loops.fixed_set import choose, choose_freely
     from halfseen.policies.linear.otf_lin_ucb import one_sided as own_choice
 
-PULLS_COUNT = False  # the design counts every play at once, and rewards when they arrive
+PULLS_COUNT = False  # the design counts every play immediately, rewards when they arrive
 WAITS = False  # the choice changes only when something is learned
 CHOOSES = False  # the policy chooses by itself, not by the largest index
 IMPUTES = False  # rewards that are given up are learned as 0
 SAMPLES = False  # the policy is given a random shift every round
 POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 HAS_RADIUS = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 
 
 @loop

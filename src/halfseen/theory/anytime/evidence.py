@@ -53,8 +53,8 @@ def evidence(
     noise
         Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
     rho
-        Number of observations of the mixture prior: smaller values favour small samples. Choose it
-        before looking at the data.
+        Number of pseudo-observations of the mixture prior: smaller values favour small samples.
+        Choose it before looking at the data.
     reward
         ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
 

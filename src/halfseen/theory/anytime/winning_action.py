@@ -44,14 +44,14 @@ class WinningAction(Shown, ByValue):
 
     def _headline(self) -> str:
         if not np.any(np.isfinite(self.margins)):
-            return "a single action has nothing to be compared with"
+            return "there is only one action, so there is nothing to compare"
         at = level_name(self.level)
         if self.action is None:
             return f"no action is shown to be the best at {at}; action {self.leader} leads"
         return f"action {self.action} is shown to be the best at {at}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for what is infinite."""
+        """Return plain values, ready for JSON; None for infinite values."""
         return {
             "action": self.action,
             "leader": self.leader,

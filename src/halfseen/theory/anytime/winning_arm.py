@@ -65,13 +65,13 @@ class Winner(Shown, ByValue):
             return "nothing was observed"
         leader = f"arm {self.leader}" if self.names is None else self.names[self.leader]
         if len(self.evidence) == 1:
-            return "a single arm has nothing to be compared with"
+            return "there is only one arm, so there is nothing to compare"
         if self.arm is None:
             return f"no arm is shown to be the best at {level_name(self.level)}; {leader} leads"
         return f"{leader} is shown to be the best at {level_name(self.level)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for what is infinite."""
+        """Return plain values, ready for JSON; None for infinite values."""
 
         def plain(value: float) -> float | None:
             return float(value) if math.isfinite(value) else None
@@ -121,8 +121,8 @@ def winner(
     noise
         Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
     rho
-        Number of observations of the mixture prior: smaller values favour small samples. Choose it
-        before looking at the data.
+        Number of pseudo-observations of the mixture prior: smaller values favour small samples.
+        Choose it before looking at the data.
     reward
         ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
 

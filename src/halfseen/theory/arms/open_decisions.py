@@ -116,7 +116,7 @@ def late_messages(censorship: Delayed, arms: int, horizon: int) -> Vector:
     if censorship.depends_on_reward:
         raise InvalidInput(
             "censorship",
-            "must delay every reward alike, whatever its value",
+            "must delay every reward independently of its value",
             censorship,
             "No bound is proved if missingness depends on the reward.",
         )

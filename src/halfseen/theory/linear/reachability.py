@@ -141,7 +141,7 @@ def bi_region_dimension(u: Any, l: Any, r: Any, d: int) -> Any:  # noqa: E741
     .. math:: p_j\,d_{\mathrm{eff}}=\frac{(d-1)(1-l)}{r-l}+\frac{u-1}{u-r}
               \quad\text{for } r^\dagger<r<r^\star,
 
-    d / r up to :math:`r^\dagger`, where only the region is played in the end, and d from
+    d / r up to :math:`r^\dagger`, where eventually only the region is played, and d from
     :math:`r^\star` on, where only the base is. It is continuous and, in between, convex in r. As r
     falls to :math:`r^\dagger` it tends to :math:`d/r^\dagger`, that is d_eff to :math:`d/p_i`; the
     smallest ratio with both regions, :math:`\max(1,r^\dagger)`, gives :math:`d/p_j` exactly when

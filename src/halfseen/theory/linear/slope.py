@@ -17,7 +17,7 @@ from halfseen.theory.inputs import action_observation
 from halfseen.theory.linear.potential import expected_slope
 
 SETS = 20_000  # random action sets drawn to find where the best actions lie
-NUMBERS, BLOCK = 8_000_000, 400_000  # coordinates drawn to find them: in all, and per block
+NUMBERS, BLOCK = 8_000_000, 400_000  # coordinates drawn to find them: in total, and per block
 TIED = 1e-12  # relative difference up to which two actions are equally good
 
 

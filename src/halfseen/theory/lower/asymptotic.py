@@ -69,7 +69,7 @@ class AsymptoticLowerBound(Shown, ByValue):
         return f"regret grows at least like {least} log T, {seen} log T if all were observed"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for what is infinite."""
+        """Return plain values, ready for JSON; None for infinite values."""
         return {
             "constant": self.constant,
             "terms": self.terms.tolist(),

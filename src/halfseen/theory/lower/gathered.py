@@ -32,7 +32,7 @@ SUBJECTS = {  # name of an input in a sentence about the problem
     "ArmedBandit.noise": "the noise",
     "LinearBandit.actions": "the actions",
     "LinearBandit.reward": "the rewards",
-    "censorship": "what is seen",
+    "censorship": "the censorship",
     "problem": "the problem",
     "observe": "the arms",
 }
@@ -61,7 +61,7 @@ class LowerBounds(Tabular):
     reasons: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for what is missing."""
+        """Return plain values, ready for JSON; None for missing bounds."""
         parts = {"asymptotic": self.asymptotic, "finite": self.finite, "minimax": self.minimax}
         found = {name: None if part is None else part.to_dict() for name, part in parts.items()}
         return found | {"reasons": dict(self.reasons)}
@@ -84,7 +84,7 @@ class LowerBounds(Tabular):
                 "LowerBounds.plot",
                 "needs a least slope of the regret",
                 "none",
-                f"For one, {self.reasons['asymptotic']}.",
+                f"For a bound, {self.reasons['asymptotic']}.",
             )
         terms = self.asymptotic.terms
         names = [str(action) for action in range(len(terms))]
@@ -114,7 +114,7 @@ class LowerBounds(Tabular):
         """Return each bound as a sentence, and why the least slope is unknown if it is."""
         said = []
         if self.asymptotic is None:
-            said.append(f"No least slope is known here: for one, {self.reasons['asymptotic']}.")
+            said.append(f"No least slope is known here: for a bound, {self.reasons['asymptotic']}.")
         else:
             low = self.asymptotic
             text = f"As T grows, regret grows at least like {show(low.constant)} log T"
