@@ -1,9 +1,9 @@
 """# The gain from adaptivity
 
-A policy that sees which rewards go missing can stay ignorant longer than a plan made before the
-first round. The difference of their expected potentials, times the horizon to the power alpha,
-tends to a constant that depends on the probabilities alone. Dots are exact values; lines are the
-constant. So the advantage vanishes as the horizon grows: the worst case hardly needs adaptivity.
+The largest potential of a policy that sees which rewards are missing exceeds that of a plan fixed
+before the first round. The difference of their expected values, times the horizon to the power
+alpha, tends to a constant that depends only on the probabilities. Dots are exact values; lines are
+the constant. The advantage vanishes as the horizon grows: the worst case hardly needs adaptivity.
 """
 
 import altair as alt

@@ -1,10 +1,10 @@
 """# A censored arm is several uncensored ones
 
-In what sense is a censored problem like an uncensored one with d_eff arms? An arm seen once in k
-rounds is like k copies of it that are always seen: it takes as many rounds to get to know. Here
-three arms, seen with probability 1/4, against twelve always seen, four copies of each. Both
-have an effective dimension of 12, and their regrets differ by a few per cent. The best arm must be
-copied too.
+In what sense is a censored problem like an uncensored one with d_eff arms? An arm observed with
+probability 1/k is like k copies of it that are always observed: it takes as many rounds to learn
+its mean. The chart compares three arms observed with probability 1/4 with twelve arms that are
+always observed, four copies of each. Both have an effective dimension of 12, and their regrets
+differ by a few per cent. The best arm must be copied too.
 """
 
 import altair as alt

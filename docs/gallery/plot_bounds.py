@@ -2,8 +2,7 @@
 
 Proved bounds on the regret of UCB in one problem, and its measured regret. Bounds hold for every
 problem of the same shape, so they are far above the regret in a benign one. The sharpest, which
-knows the gaps,
-is within a small factor here. The paper's own are drawn apart.
+uses the gaps, is within a small factor here. The paper's own bounds have a different colour.
 """
 
 import altair as alt

@@ -1,10 +1,9 @@
-"""# When the happy answer more often
+"""# When satisfied users respond more often
 
-Everything in this library assumes that, given the arm, whether a reward is seen does not depend on
-its value. Here it does: people for whom it worked answer one, two or five times as often as the
-others. The average of the answers then tends to a wrong number (lines: the limit, dots: 20,000
-people each), more data do not help, and arms that please few look nearly as good as those that
-please many.
+Most results of this library assume that, given the arm, whether a reward is observed does not
+depend on its value. Here it does: satisfied users respond one, two or five times as often as the
+others. The mean of the responses is then biased (lines: the limit, dots: 20,000 users each), more
+data do not help, and arms that satisfy few users look nearly as good as those that satisfy many.
 """
 
 import altair as alt

@@ -1,8 +1,8 @@
 """# The effective dimension against one arm's feedback
 
-The effective dimension is the sum of 1/p over the arms. Here one arm's probability p of being seen
-changes and the others stay at 0.9. From 1 down to a half, little happens. Below, that one arm
-dominates, however many others there are.
+The effective dimension is the sum of 1/p over the arms. Here one arm's probability p of being
+observed varies and the others stay at 0.9. Between 1 and one half it changes little. Below that,
+this one arm dominates, however many others there are.
 """
 
 import altair as alt
@@ -24,7 +24,7 @@ chart = (
     alt.Chart(alt.Data(values=rows))
     .mark_line()
     .encode(
-        x=alt.X("p:Q", title="probability that one arm is seen")
+        x=alt.X("p:Q", title="probability that one arm is observed")
         .scale(type="log")
         .axis(values=[0.01, 0.03, 0.1, 0.3, 1]),
         y=alt.Y("dimension:Q", title="effective dimension")

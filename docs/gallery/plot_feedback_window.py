@@ -1,10 +1,10 @@
-"""# How long to wait for feedback depends on how one learns
+"""# How long to wait for feedback depends on the learner
 
-Four arms, and rewards that take 50 rounds on average, for 10,000 rounds. What takes longer than
-the window is lost. The *eager* learner uses a reward as soon as it arrives: a longer window only
-adds information, so it should be as long as memory allows. The *waiting* learner uses decisions
-only once their window has passed, as a nightly job does that trains on settled rows: a short window
-loses most rewards, a long one makes it learn late. Somewhere between lies its best window.
+Four arms, and rewards that take 50 rounds on average, for 10,000 rounds. Rewards that take longer
+than the window are lost. The *eager* learner uses a reward as soon as it arrives: a longer window
+only adds information, so it should be as long as memory allows. The *waiting* learner uses
+decisions only once their window has passed, like a nightly job that trains on complete rows: a
+short window loses most rewards, a long one delays learning. Its best window lies in between.
 """
 
 import altair as alt

@@ -1,13 +1,13 @@
 """# Heavy tails: where UCB fails and RobustUCB does not
 
 Two arms that pay 2 and -2 on average, with Student t noise of 1.6 degrees of freedom: outliers are
-common and the variance is infinite. The good arm is seen one time in ten. Each thin line is one of
-100 runs of 300,000 rounds, each thick one their mean.
+common and the variance is infinite. The good arm is observed one time in ten. Each thin line is one
+of 100 runs of 300,000 rounds, each thick one their mean.
 
-UCB trusts a mean of what it saw. In two of these runs a large loss among the first rewards of the
-good arm makes it look hopeless, and UCB never returns to it: regret grows linearly. RobustUCB
-truncates rewards that are too large for their number, and knows only the moment of order 1.5. It
-explores for far longer, but none of its runs fails.
+UCB uses the mean of the observed rewards. In two of these runs a large loss among the first rewards
+of the good arm makes it look bad, and UCB never returns to it: regret grows linearly. RobustUCB
+truncates rewards that are too large for their number, and assumes only a bound on the moment of
+order 1.5. It explores for far longer, but none of its runs fails.
 """
 
 import altair as alt

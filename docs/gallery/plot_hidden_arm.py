@@ -1,9 +1,9 @@
-"""# Which arm goes unseen matters more than how much
+"""# Which arm is censored matters more than how much
 
-Three arms, one of which is seen with probability p and the others always. The effective dimension
-2 + 1/p is the same whichever it is. But when the *best* arm is hidden, UCB keeps playing it to find
-out, and regret falls. When a worse arm is hidden, regret rises as the theory says. The effective
-dimension describes the worst case.
+Three arms, one of which is observed with probability p and the others always. The effective
+dimension 2 + 1/p is the same whichever it is. But when the *best* arm is censored, UCB keeps
+playing it to learn its mean, and regret falls. When a worse arm is censored, regret rises as the
+theory says. The effective dimension describes the worst case.
 """
 
 import altair as alt
@@ -40,7 +40,7 @@ chart = styled(
     alt.Chart(alt.Data(values=rows))
     .mark_line(point=True)
     .encode(
-        x=alt.X("p:Q", title="probability that it is seen")
+        x=alt.X("p:Q", title="probability that it is observed")
         .scale(type="log", nice=False)
         .axis(values=[0.03, 0.1, 0.3, 1]),
         y=alt.Y("regret:Q", title="regret after 20,000 rounds")

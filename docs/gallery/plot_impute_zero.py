@@ -1,11 +1,11 @@
 """# The cost of imputing 0 for missing rewards
 
-Two arms that pay 0.6 and 0.5, and UCB1 for 100,000 rounds. *Skip* learns from what came back.
-*Impute zero* writes a reward of 0 for what did not, as a default reward after a time limit does. It
-then learns the mean times the probability of being seen, and prefers the arm that *answers* most.
+Two arms that pay 0.6 and 0.5, and UCB1 for 100,000 rounds. *Skip* learns from observed rewards
+only. *Impute zero* replaces missing rewards by 0, like a default reward after a timeout. It then
+learns the mean times the probability of being observed, and prefers the arm that *responds* most.
 
-When the good arm answers less often, regret grows linearly: about 60 times that of skipping here.
-When it answers more often the mistake helps by luck. A log does not tell which side you are on.
+When the good arm responds less often, regret grows linearly: about 60 times that of skipping here.
+When it responds more often, the mistake happens to help. A log does not reveal which case applies.
 """
 
 import altair as alt

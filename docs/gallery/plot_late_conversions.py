@@ -1,12 +1,13 @@
-"""# No answer yet is not a no
+"""# A late conversion is not a missing one
 
 Three offers convert at 20%, 15% and 10%, only conversions are reported, and after 300 rounds
 without one an offer counts as declined. Half of the best offer's conversions take over 200 rounds,
 half of the others' over 10. *No answer = 0* estimates the rate times the share that arrives in
-time: 12%, 15% and 10%. It prefers the second offer, and regret grows linearly. So does a correction
-by one delay law for all offers. Told each offer's own law, the corrected bound finds the best one.
+time: 12%, 15% and 10%. It prefers the second offer, and regret grows linearly, as it does with a
+correction by one delay law for all offers. With each offer's own delay law, the corrected index
+finds the best one.
 
-With one law for all offers (left) the mistake is harmless: it shrinks all rates alike.
+If all offers have the same delay law (left), the mistake is harmless: it shrinks all rates equally.
 """
 
 import altair as alt

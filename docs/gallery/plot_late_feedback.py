@@ -1,9 +1,9 @@
-"""# A live agent whose feedback comes late, or never
+"""# A live agent with late and missing feedback
 
-An agent decides 5,000 times between three arms. Seven outcomes in ten come back, at once or 500
+An agent decides 5,000 times between three arms. Seven outcomes in ten arrive, immediately or 500
 decisions later; the rest never do. UCB changes its choice only when an outcome arrives. With a
-delay it therefore plays one arm for 500 decisions, then the next, then the third: the steps.
-Thompson sampling draws its choices and tries all arms while it waits.
+delay it therefore plays one arm for 500 decisions, then the next, then the third, which explains
+the steps. Thompson sampling randomizes its choices and tries all arms while it waits.
 """
 
 import altair as alt

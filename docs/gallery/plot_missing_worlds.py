@@ -1,10 +1,11 @@
-"""# Each remedy works in its own world only
+"""# Each remedy works only under its own assumptions
 
-Two arms pay 1 with probability 0.6 and 0.5, and feedback goes missing in five ways: at random, by a
-covariate that is always seen, by the reward itself with a proxy of it at hand, and by the reward
-with nothing at hand. The number is the share of what always playing the wrong arm would lose in
-20,000 rounds. No column is light throughout: what saves one world ruins another, and nothing in the
-data tells which world it is.
+Two arms pay 1 with probability 0.6 and 0.5, and feedback is missing in five ways: at random,
+depending on a covariate that is always observed, depending on the reward with a proxy of it
+available, and depending on the reward without a proxy, with the best or the worst arm rarely
+observed. The number is the regret after 20,000 rounds as a share of that of always playing the
+wrong arm. No column is light throughout: a remedy for one mechanism fails under another, and the
+data do not reveal which mechanism applies.
 """
 
 import altair as alt
@@ -23,7 +24,7 @@ from halfseen import (
 from halfseen.report import styled
 
 cause, nothing, proxy = (
-    [[0.875, 0.125], [0.25, 0.75]],  # of the covariate, given a reward of 0 and of 1
+    [[0.875, 0.125], [0.25, 0.75]],  # law of the covariate, given a reward of 0 and of 1
     [[0.5, 0.5], [0.5, 0.5]],
     [[0.8, 0.2], [0.2, 0.8]],
 )

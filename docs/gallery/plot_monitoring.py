@@ -1,9 +1,9 @@
-"""# What a single look gains
+"""# The gain from a single look
 
-Suppose you may look once, after a share of the rounds, at which rewards went missing. The paper
-says the gain grows in proportion to that share. That holds if the first rounds are spread like
-1/p. It is better to use them on the arms whose missing rewards are least predictable first: a
-fractional knapsack, concave in the share, and above the printed line wherever arms differ.
+Suppose you may look once, after a share of the rounds, at which rewards are missing. According to
+the paper the gain is proportional to that share. That holds if the first rounds are spread in
+proportion to 1/p. It is better to play the arms whose missingness is least predictable first: a
+fractional knapsack, concave in the share, and above the paper's line wherever arms differ.
 """
 
 import altair as alt

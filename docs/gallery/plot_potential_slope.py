@@ -1,9 +1,9 @@
 """# The potential of LinUCB and its law
 
-On the unit ball the potential V of order 1 that LinUCB collects grows like log T. Its slope is
-close to (d + 1) / (2 p), with p the probability of being seen at the best action: an empirical law,
-not a theorem. Dashed lines have exactly that slope and end where the measurement does;
-at one in five the curve has not settled yet.
+On the unit ball the potential V of order 1 of LinUCB grows like log T. Its slope is close to
+(d + 1) / (2 p), with p the probability of being observed at the best action: an empirical law, not
+a theorem. Dashed lines have exactly that slope and end where the measurement does; at p = 0.2 the
+curve has not converged yet.
 """
 
 import altair as alt

@@ -1,8 +1,8 @@
 """# Regret with and without censorship
 
-Five offers, 20,000 rounds, the same UCB. It learns from what it sees and nothing else. The less it
-sees, the longer it plays offers that it would have given up. At one outcome in five, regret is
-about 2.7 times larger after 20,000 rounds; in the very long run it would be five times.
+Five offers, 20,000 rounds, and UCB, which learns only from observed outcomes. The fewer it
+observes, the longer it plays inferior offers. With one outcome in five observed, regret is about
+2.7 times as large after 20,000 rounds; in the very long run it would be five times as large.
 
 The band is Student's 95% interval of the mean over 100 replications.
 """

@@ -1,8 +1,8 @@
-"""# A smooth censorship as a staircase
+"""# A smooth censorship approximated by steps
 
-Results for several thresholds carry over to any feedback that falls along a direction: `staircase`
-gives the steps with the smallest largest error, which is the range of p divided by twice their
-number.
+Results for multi-threshold models carry over to any censorship that decreases along a direction:
+`staircase` returns the steps with the smallest maximal error, which is the range of p divided by
+twice their number.
 """
 
 import altair as alt
@@ -28,8 +28,8 @@ chart = styled(
     alt.Chart(alt.Data(values=rows))
     .mark_line()
     .encode(
-        x=alt.X("along:Q", title="how far the action points along u"),
-        y=alt.Y("p:Q", title="probability of being seen"),
+        x=alt.X("along:Q", title="projection of the action on u"),
+        y=alt.Y("p:Q", title="probability of being observed"),
         color=alt.Color("what:N", sort=list(curves)),
     )
 )

@@ -1,8 +1,9 @@
 """# Feedback that becomes rarer along a direction
 
-Actions are points of the unit ball, and the further one goes along a direction u the less often its
-outcome comes back: nine in ten, then half, then one in ten (line). The reward grows along u too.
-LinUCB plays where rewards are (bars), so that most rounds fall into the region it hardly sees.
+Actions are points of the unit ball, and the larger their projection on a direction u, the less
+often their outcome is observed: nine in ten, then half, then one in ten (line). The reward also
+grows along u. LinUCB plays where rewards are large (bars), so most rounds fall into the region with
+the least feedback.
 """
 
 import altair as alt
@@ -31,10 +32,10 @@ rows = [
     )
 ]
 base = alt.Chart(alt.Data(values=rows)).encode(
-    x=alt.X("from:Q", title="how far the action points along u"), x2="to:Q"
+    x=alt.X("from:Q", title="projection of the action on u"), x2="to:Q"
 )
 bars = base.mark_rect(color="#9fb3c2").encode(
-    y=alt.Y("share:Q", title="share of rounds (bars), seen (line)").scale(domain=[0, 1]),
+    y=alt.Y("share:Q", title="share of rounds (bars), observed (line)").scale(domain=[0, 1]),
     y2=alt.datum(0),
 )
 chart = styled(bars + base.mark_rule(size=3, color="#D55E00").encode(y="p:Q"))

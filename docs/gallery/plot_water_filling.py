@@ -1,9 +1,10 @@
 """# Water-filling
 
-How should 400 rounds be spread over three arms to be as uninformed as possible for as long as
-possible? Every arm is a basin. Its width is 1/p: a rarely seen arm takes many rounds to rise by one
-observation. Its floor is the count it starts from. The rounds are the water, which reaches the
-same level everywhere. The third arm, always far better known, gets hardly any.
+Which allocation of 400 rounds to three arms has the largest potential, that is, keeps uncertainty
+large for as long as possible? Every arm is a basin. Its width is 1/p: a rarely observed arm takes
+many rounds to rise by one observation. Its floor is its initial count. The rounds are the water,
+which reaches the same level everywhere. The third arm, which is known far better from the start,
+gets hardly any.
 """
 
 import altair as alt

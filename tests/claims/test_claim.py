@@ -42,7 +42,7 @@ def test_rounding_is_no_contradiction():
 
 
 def test_no_other_relation():
-    with pytest.raises(ValueError, match="no such relation"):
+    with pytest.raises(ValueError, match="unknown relation"):
         Comparison("", Measured(1.0), "about", 1.0)
 
 

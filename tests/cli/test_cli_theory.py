@@ -144,7 +144,9 @@ def test_bounds_from_below_are_those_of_the_theory(monkeypatch, capsys, tmp_path
 
 def test_bounds_say_why_there_is_none_from_below(monkeypatch, capsys, tmp_path):
     _, out, _ = run(monkeypatch, capsys, "bounds", "linear", "--out", tmp_path / "none")
-    assert "No least slope is known here: for one, the actions must be a fixed finite set." in out
+    assert (
+        "No least slope is known here: for a bound, the actions must be a fixed finite set." in out
+    )
 
 
 def test_bounds_of_the_built_in_study(monkeypatch, capsys, tmp_path):

@@ -134,7 +134,7 @@ def test_a_law_without_a_mean_is_told_and_one_with_very_heavy_tails_passes(seed)
         (three, r"must take 4 arguments, \(table, arm, count, stream\); it takes 3"),
         (wide, "must not be below the standard deviation"),
         (narrow, "must have the noise as its standard deviation.* from a method `scale`"),
-        (laplace, "must not say sub_gaussian = True: 61 of 20,000 draws"),
+        (laplace, "must not set sub_gaussian = True: 61 of 20,000 draws"),
         (every_arm_alike, "must draw independently from arm to arm"),
         (every_replication_alike, "must draw independently from replication to replication"),
         (every_seed_alike, "must draw independently from seed to seed"),
@@ -176,7 +176,7 @@ def test_a_problem_with_a_wrong_law_is_told_what_is_wrong():
     [
         (((0.0, 0.5), (1.0, 0.4)), "must give probabilities that sum to 1"),
         (((0.0, 0.5), (2.0, 0.5)), "must list every reward; 1 was drawn"),
-        (((0.0, 0.9), (1.0, 0.1)), "must say how often a reward is drawn: 0 makes up"),
+        (((0.0, 0.9), (1.0, 0.1)), "must give the probability of each reward: 0 makes up"),
         (((0.0, 1.2), (1.0, -0.2)), "must give probabilities"),
         ((0.0, 1.0, 2.0), "must return pairs of a reward and its probability, not"),
     ],

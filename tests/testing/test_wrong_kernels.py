@@ -76,7 +76,7 @@ ARMS = [
     ({"index": lambda state, arm, clock, stream: 0.0}, "index must take 5 arguments, (state, arm,"),
     (
         {"index": lambda state, arm, clock, stream, table: state[arm, 5]},
-        "index must work on whatever the loop gives it. It raised IndexError: index 5 is out of"
+        "index must work on every input from the loop. It raised IndexError: index 5 is out of"
         " bounds for axis 1 with size 2, where state is an array of shape (4, 2), arm is 0",
     ),
     ({"index": lambda state, arm, clock, stream, table: None}, "must return a number, not None"),
@@ -105,7 +105,7 @@ ARMS = [
     ),
     (
         {"index": greedy, "width": lambda state, arm, clock, table: table[arm, 9]},
-        "width must work on whatever the loop gives it. It raised IndexError",
+        "width must work on every input from the loop. It raised IndexError",
     ),
     (
         {"index": greedy, "fill": lambda state, arm, table: None},
@@ -207,7 +207,7 @@ LINEAR = [
     ),
     (
         {"index": mean_only, "radius": lambda spread, table: -spread % 9.0},
-        "must not shrink as more",
+        "must not decrease with more",
     ),
     (
         {"index": mean_only, "counts_pulls": True},
@@ -215,7 +215,7 @@ LINEAR = [
     ),
     (
         {"index": mean_only, "regularization": "x"},
-        "must take what it was given: TypeError: '>' not",
+        "must accept its test input: TypeError: '>' not",
     ),
 ]
 

@@ -206,12 +206,12 @@ def test_what_a_censorship_tells_of_itself_is_checked(censorship, sentence):
         (Short(), "must return one probability per action: 3 of them"),
         (Moody(), "must return the same for the same actions: no randomness"),
         (Relative(), "must not depend on the other actions"),
-        (Optimist(), "observe_range must hold every probability"),
+        (Optimist(), "observe_range must contain every probability"),
         (Askew(), "profile must agree with probabilities"),
         (Beyond(), "for every projection from -1 to 1"),
         (Complete(), "sees_everything must be True only where every probability is 1"),
         (Misspelt(), "probabilities must run: NameError"),
-        (ByReward(), "seen_draws must say how seen rewards are drawn"),
+        (ByReward(), "seen_draws must return how seen rewards are drawn"),
         (Steep(), "probabilities must be above 0 and at most 1: they go from -1 to 2"),
         (Careless(), "must be a dataclass"),
         ("uniform", "must be derived from Censorship"),
@@ -305,7 +305,7 @@ def test_a_set_of_arms_need_not_be_registered_to_be_checked():
         (Recursive(), "must return an ArmedBandit, LinearBandit or Generalized"),
         (LinearBandit([0.5, 0.2], actions=Long()), "must be of length at most 1, not 2"),
         (LinearBandit([0.5, 0.2], actions=Forgetful()), "must set same_every_round to True"),
-        (LinearBandit([0.5, 0.2], actions=Shaky()), "must be decided by the generator"),
+        (LinearBandit([0.5, 0.2], actions=Shaky()), "must depend only on the generator"),
         (3, "must be derived from Problem"),
     ],
     ids=["restless", "recursive", "long", "forgetful", "shaky", "number"],
@@ -377,9 +377,9 @@ def steady(z):
 @pytest.mark.parametrize(
     ("problem", "said"),
     [
-        (Refuses(), "Refuses must take what it was given: .*`ArmedBandit.means`"),
+        (Refuses(), "Refuses must accept its test input: .*`ArmedBandit.means`"),
         (Unpicklable(), r"Unpicklable must be pickled \(TypeError: no\)"),
-        (Grows(0.1), "must be what a spec says of it; read again it is"),
+        (Grows(0.1), "must survive a round trip to a spec; read again it is"),
         (
             GeneralizedLinearBandit(
                 [0.6, 0.8],
@@ -409,5 +409,5 @@ def test_a_censorship_that_refuses_everything_is_no_invalid_input():
         def along_direction(self, points):
             raise InvalidInput("points", "must be fewer", points, "Ask for fewer.")
 
-    with pytest.raises(AssertionError, match="Shy must take what it was given: `points`"):
+    with pytest.raises(AssertionError, match="Shy must accept its test input: `points`"):
         check_censorship(Shy())

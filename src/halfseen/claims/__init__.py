@@ -1,10 +1,11 @@
 """The paper's claims, each with an experiment that could refute it.
 
-A claim says what the paper prints and, where that is wrong, what is right; it runs the experiment
-or the exact computation that could refute them; and its verdict follows from what was measured.
+A claim states what the paper says and, if that is wrong, the corrected statement; it runs the
+experiment or the exact computation that could refute them; its verdict follows from the
+measurements.
 
-This is a package of its own beside `theory`: the theory is pure functions and may not know the
-engine, and most claims need a simulation. Nothing but the command and the report imports it.
+The package is separate from `theory`, which consists of pure functions and must not import the
+engine, while most claims need a simulation. Only the command and the report import it.
 """
 
 from __future__ import annotations

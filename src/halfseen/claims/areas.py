@@ -1,6 +1,6 @@
 """Areas and sums of inverse powers, written for the claims alone.
 
-`halfseen.theory` has its own; if that were used here, a mistake in it would cancel out.
+They do not use those of `halfseen.theory`, so that a mistake there cannot cancel out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def sums(counts: Any, offset: float, alpha: float) -> Vector:
 
 
 def costliest(observe: Vector, costs: Vector, rounds: float) -> float:
-    """Return the largest cost of some rounds when each cell of an arm lasts 1/p of them.
+    """Return the largest cost of a number of rounds when each cell of an arm lasts 1/p rounds.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Claims, the evidence of experiments, and the verdicts that follow."""
+"""Claims, the evidence from experiments, and the resulting verdicts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ REFUTED = "refuted as printed"
 UNDECIDED = "undecided"
 VERDICTS = (HOLDS, CORRECTED, REFUTED, UNDECIDED)
 RELATIONS = {"at most": "≤", "at least": "≥", "equals": "="}
-ROUNDING = 1e-12  # relative, of computed numbers
+ROUNDING = 1e-12  # relative rounding error of computed numbers
 TOO_WIDE = 2.0  # an equality is undecided if the interval spans this factor
-FAR = 0.1  # a bound of which no instance found reaches this share is called far from tight
+FAR = 0.1  # a bound is called far from tight if no instance found reaches this share of it
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Measured:
         if self.half <= 0.0:
             return show(float(self.value))
         digits = -math.floor(math.log10(self.half))
-        if digits > 4 or self.low > self.value - 0.5 * self.half:  # tiny, or lopsided as near 0
+        if digits > 4 or self.low > self.value - 0.5 * self.half:  # tiny, or asymmetric as near 0
             return f"{show(float(self.value))} [{show(float(self.low))}, {show(float(self.high))}]"
         places = max(0, digits)
         return f"{self.value:,.{places}f} ± {self.half:,.{places}f}"
@@ -66,11 +66,11 @@ class Comparison:
     Parameters
     ----------
     where
-        The instance, in a few words.
+        A short description of the instance.
     measured
-        What was found.
+        The measured number.
     relation
-        ``"at most"``, ``"at least"`` or ``"equals"``: what is claimed of the measured number.
+        ``"at most"``, ``"at least"`` or ``"equals"``: the claimed relation.
     claimed
         The number or bound claimed.
     tolerance
@@ -96,7 +96,7 @@ class Comparison:
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
-            raise ValueError(f"no such relation: {self.relation}")
+            raise ValueError(f"unknown relation: {self.relation}")
 
     @property
     def refuted(self) -> bool:
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def strain(self) -> float:
-        """How close this comes to a contradiction: above 1 if it is one, up to rounding."""
+        """Closeness to a contradiction: above 1 if it is one, up to rounding."""
         found, claimed = self.measured, self.claimed
         if self.relation == "equals":
             room = abs(claimed) * max(self.tolerance, ROUNDING) + found.half
@@ -130,7 +130,7 @@ class Comparison:
         return top / bottom
 
     def statement(self, words: bool = False) -> str:
-        """Format what is claimed of the measured number, with a sign or in words.
+        """Return the claimed relation and number, with a symbol or in words.
 
         >>> Comparison("", Measured(1.0), "at most", 2.0).statement()
         '≤ 2'
@@ -160,7 +160,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a chart: measured, or what is claimed."""
+    """One line of a chart: measured or claimed values."""
 
     name: str
     x: Sequence[float]
@@ -171,7 +171,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """A chart of a bound next to measurements, most often against rounds."""
+    """A chart of a bound and measurements, usually against rounds."""
 
     title: str
     across: str
@@ -183,16 +183,16 @@ class Curve:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an experiment found about the printed and the corrected statement.
+    """The evidence from an experiment about the printed and the corrected statement.
 
     Parameters
     ----------
     printed
-        Comparisons with what the paper prints; of a statement that is not in the paper, with it.
+        Comparisons with the paper's statement, or with our own if it is not in the paper.
     corrected
-        Comparisons with what is right; empty when nothing needed correction.
+        Comparisons with the corrected statement; empty if no correction is needed.
     curve
-        A chart, where one helps.
+        An optional chart.
     """
 
     printed: tuple[Comparison, ...]
@@ -201,9 +201,9 @@ class Evidence:
 
     @property
     def closest(self) -> Comparison | None:
-        """The inequality closest to failing in the statement that survives; None if it has none.
+        """The inequality closest to failing in the statement that holds; None if it has none.
 
-        Its `strain` says how tight the bound is: the share of it that some instance reaches.
+        Its `strain` is the tightness of the bound: the largest share of it that was reached.
         """
         survivors = self.corrected if any(c.refuted for c in self.printed) else self.printed
         bounds = [c for c in survivors if c.relation != "equals" and c.claimed != 0.0]
@@ -220,7 +220,7 @@ class Evidence:
         Parameters
         ----------
         distort
-            Factor on every claimed number, to test that a wrong one would be refuted.
+            Factor applied to every claimed number, to test that wrong claims are refuted.
         """
         printed = [c.distorted(distort) for c in self.printed]
         corrected = [c.distorted(distort) for c in self.corrected]
@@ -240,17 +240,17 @@ class Claim(Shown):
     name
         A short name, unique.
     place
-        Where the paper says it; ``"new"`` when it does not.
+        Place in the paper; ``"new"`` if it is not there.
     family
-        ``"arms"``, ``"linear bandits"``, ...: the heading it is listed under.
+        Heading under which it is listed: ``"arms"``, ``"linear bandits"``, ...
     says
         The statement as printed, in a sentence.
     right
-        The statement as it should be; empty when it is right.
+        The corrected statement; empty if the printed one is right.
     how
         The experiment: instances and what is compared.
     expected
-        The verdict our documents record.
+        The verdict recorded in the documentation.
     erratum
         The anchor of the correction in ``docs/errata.md``; empty without one.
     run
@@ -269,13 +269,13 @@ class Claim(Shown):
 
     @property
     def link(self) -> str:
-        """Where the correction is written down."""
+        """Link to the correction in the documentation."""
         return f"docs/errata.md#{self.erratum}" if self.erratum else ""
 
 
 @dataclass(frozen=True, repr=False)
 class Finding(Shown):
-    """A claim, what its experiment found, and how long that took."""
+    """A claim, the evidence from its experiment, and its duration."""
 
     claim: Claim
     evidence: Evidence
@@ -283,12 +283,12 @@ class Finding(Shown):
 
     @property
     def verdict(self) -> str:
-        """What follows from the measurements."""
+        """The verdict that follows from the measurements."""
         return self.evidence.verdict()
 
     @property
     def as_recorded(self) -> bool:
-        """True when the verdict is the one our documents record."""
+        """True if the verdict is the one recorded in the documentation."""
         return self.verdict == self.claim.expected
 
     @property
@@ -304,7 +304,7 @@ class Finding(Shown):
 
     @property
     def tightness(self) -> str:
-        """How tight the bound is on the closest instance, in a sentence; empty for equalities."""
+        """A sentence on the tightness of the bound; empty for equalities."""
         best, tries = self.evidence.closest, self.evidence.searched
         if best is None:
             return ""
@@ -367,7 +367,7 @@ def claim(
     expected: str = HOLDS,
     erratum: str = "",
 ) -> Callable[[Callable[[Laboratory], Evidence]], Claim]:
-    """Decorate an experiment to make it a claim."""
+    """Decorate an experiment to turn it into a claim."""
 
     def made(run: Callable[[Laboratory], Evidence]) -> Claim:
         return Claim(name, place, family, says, how, run, right, expected, erratum)

@@ -15,7 +15,7 @@ from halfseen.claims.claim import Comparison
 Point = dict[str, float]
 SHARES = (0.7, 0.3)  # shares of the local search that start from the best point and the second
 STEP = 0.15  # first step of the search, in the unit cube
-LONGER, SHORTER = 1.5, 0.8  # after a step that helps, and after one that does not
+LONGER, SHORTER = 1.5, 0.8  # factors of the step after an improvement, and after none
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Axis:
     low, high
         Its range.
     log
-        Search its logarithm uniformly.
+        Search on a log scale.
     whole
         Round it to a whole number.
 
@@ -61,12 +61,12 @@ def closest(
     seed: int,
     confirm: Callable[[Point], Comparison | None] | None = None,
 ) -> Comparison:
-    """Return the comparison that comes closest to a contradiction among those searched.
+    """Search for the comparison that is closest to a contradiction.
 
     Parameters
     ----------
     measure
-        Returns the comparison at a point, or None where the statement says nothing.
+        Returns the comparison at a point, or None if the statement does not apply there.
     axes
         The parameters and their ranges.
     tries
@@ -75,13 +75,13 @@ def closest(
     seed
         Seed of the search.
     confirm
-        For simulated measurements: measures the point found again, with draws of its own.
-        Otherwise the largest of many noisy numbers would be taken for the truth.
+        For simulated measurements: measures the point found again, with new draws. This avoids the
+        selection bias of the largest of many noisy numbers.
 
     Returns
     -------
     Comparison
-        The one found, with the number of instances searched.
+        The comparison found, with the number of instances searched.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _climb(
     tries: int,
     rng: np.random.Generator,
 ) -> None:
-    """Step from a point in random directions, towards larger values only."""
+    """Search locally from a point, with random steps that are kept if the value increases."""
     step = STEP
     for _ in range(tries):
         ahead = np.clip(place + step * rng.normal(size=len(place)), 0.0, 1.0)

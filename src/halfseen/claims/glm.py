@@ -27,10 +27,11 @@ STEPS = MultiThreshold([0.0, 0.6], observe=[0.9, 0.5, 0.2], direction=[1, 0, 1])
 def _error_norms(
     dimension: int, length: float, rounds: int, runs: int, rng: np.random.Generator
 ) -> tuple[Vector, Vector, Vector]:
-    """Return the error's norm in W^-1 after each observation, with λ_min(W) and the count.
+    """Return the norm of the error in W^-1 after each observation, with λ_min(W) and the count.
 
-    μ is the identity, the noise standard normal, the actions of one length: the coordinates in
-    turn, every other time turned by an orthogonal matrix. Only counts with λ_min ≥ 1 are kept.
+    μ is the identity, the noise is standard normal, and all actions have the same length: the
+    coordinates in turn, rotated by an orthogonal matrix every other time. Only counts with
+    λ_min ≥ 1 are kept.
     """
     turned = np.linalg.qr(rng.normal(size=(dimension, dimension)))[0]
     design, noise = np.zeros((dimension, dimension)), np.zeros((runs, dimension))
@@ -69,21 +70,21 @@ def _proved_width(dimension: int, count: Vector, delta: float, least: Vector) ->
     "glm-width",
     place=f"{EXTENSION}, confidence set",
     family=GLM,
-    says="The estimate ever leaves (σ/κ)√((d/2) log(1+2t/d) + log(1/δ)) with chance at most δ.",
+    says="The error ever exceeds (σ/κ)√((d/2) log(1+2t/d) + log(1/δ)) with probability at most δ.",
     right=(
-        "√(2 + 1/λ_min(W)) times that width: √3 when exploration ends, falling to √2. It fails as"
-        " printed with probability 0.17 over all rounds, d = 1, unit actions, δ = 0.01."
+        "The width needs a factor of √(2 + 1/λ_min(W)): √3 when exploration ends, decreasing to √2."
+        " As printed it fails with probability 0.17 over all rounds, d = 1, unit actions, δ = 0.01."
     ),
     how=(
-        "μ the identity, normal noise, d = 1, 2, 3, 5, unit actions and shorter ones: exact chance"
-        " after two observations of d = 1, and how often θ ever leaves in 100 observations. The"
-        " search is over d, δ, the length of actions and rounds."
+        "μ the identity, normal noise, d = 1, 2, 3, 5, unit actions and shorter ones: the exact"
+        " probability after two observations for d = 1, and how often θ leaves the set within 100"
+        " observations. The search is over d, δ, the length of actions and rounds."
     ),
     expected=CORRECTED,
     erratum="glm-width",
 )
 def glm_width(lab: Laboratory) -> Evidence:
-    """Compute and count how often a normal error is larger than the width."""
+    """Compute and simulate how often a normal error exceeds the width."""
     rng, runs = np.random.default_rng(lab.seed), lab.size(4000, 100_000)
     printed: list[Comparison] = []
     right: list[Comparison] = []
@@ -111,7 +112,7 @@ def glm_width(lab: Laboratory) -> Evidence:
 
 
 def _closest_width(lab: Laboratory) -> Comparison:
-    """Search for the design at which the corrected width fails most often, for its δ."""
+    """Search for the design at which the corrected width fails most often relative to δ."""
 
     def measure(at: Point, runs: int, seed: int) -> Comparison | None:
         rng = np.random.default_rng(seed)
@@ -153,7 +154,7 @@ def _closest_width(lab: Laboratory) -> Comparison:
     erratum="glm-regret",
 )
 def glm_regret(lab: Laboratory) -> Evidence:
-    """Compare the regret with the printed bound, its potential measured."""
+    """Compare the regret with the printed bound, using the measured potential."""
     rows, horizon = [], lab.size(1000, 20_000)
     worlds: dict[str, tuple[str, FiniteActions | RandomActions, Censorship]] = {
         "logistic, 8 actions, all seen": ("logistic", FEW, Uniform(1.0)),
@@ -203,7 +204,7 @@ def _below_printed(
     size: tuple[int, int],
     name: str,
 ) -> Comparison:
-    """Compare the regret of GLMUCB with the printed bound, its potential measured."""
+    """Compare the regret of GLMUCB with the printed bound, using the measured potential."""
     horizon, runs = size
     policy = GLMUCB(delta=DELTA, width="paper")
     played = lab.play(problem, censorship, policy, horizon, runs)
@@ -218,9 +219,9 @@ def _below_printed(
 
 
 def _explored(toward: float, away: float, runs: int, rng: np.random.Generator) -> Vector:
-    """Return how many rounds it takes to see every direction once, the widest of five each time.
+    """Return the number of rounds until every direction is observed, playing the widest of five.
 
-    Actions are seen with one of two probabilities, by the sign of their first coordinate.
+    Actions are observed with one of two probabilities, by the sign of their first coordinate.
     """
     rounds = np.zeros(runs)
     for run in range(runs):
@@ -240,16 +241,16 @@ def _explored(toward: float, away: float, runs: int, rng: np.random.Generator) -
     "glm-exploration",
     place=f"{EXTENSION}, initialization",
     family=GLM,
-    says="Censorship makes the first exploration at most 1/p_min times as long: T_init/p_min.",
+    says="Censorship makes the initial exploration at most 1/p_min times as long: T_init/p_min.",
     how=(
-        "Five random actions of space a round: mean length over that with all seen, equal to 1/p"
-        " when p is the same everywhere; and the bound with constants, which are ours. The search"
-        " is over both p."
+        "Five random actions in three dimensions per round: ratio of the mean length to that with"
+        " complete feedback, equal to 1/p if p is the same everywhere; and the bound with our own"
+        " constants. The search is over both p."
     ),
     erratum="glm-exploration",
 )
 def glm_exploration(lab: Laboratory) -> Evidence:
-    """Explore by hand and compare how long it takes, on average."""
+    """Simulate exploration directly and compare its mean length."""
     rng = np.random.default_rng(lab.seed)
     runs = lab.size(600, 10_000)
     plain = _explored(1.0, 1.0, runs, rng)
@@ -284,11 +285,11 @@ def glm_exploration(lab: Laboratory) -> Evidence:
     "glm-slowdown",
     place="new",
     family=GLM,
-    says="With p the same everywhere, regret of T rounds is 1/p times that of pT rounds all seen.",
+    says="With equal p the regret of T rounds is 1/p times that of pT rounds with full feedback.",
     how="GLMUCB, logistic, eight actions, p = 0.5 and 0.25: ratio of mean regrets.",
 )
 def glm_slowdown(lab: Laboratory) -> Evidence:
-    """Play with and without censorship for as many observations."""
+    """Play with and without censorship for the same number of observations."""
     problem, policy = (
         GeneralizedLinearBandit(THETA, link="logistic", actions=FEW),
         GLMUCB(delta=0.001),

@@ -1,4 +1,4 @@
-"""A greedy path of actions, simulated step by step, to compare closed forms with."""
+"""A greedy path of actions, simulated step by step, as a reference for closed forms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
 
-SPOTS = 5  # angles tried in each region, its two ends among them
+SPOTS = 5  # angles tried in each region, including its two ends
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Followed:
     Attributes
     ----------
     first
-        By region: when it was first played, and the design (x, y) then.
+        For each region, the time of its first play and the design (x, y) at that time.
     x, y
         The design at the end, across the censorship's direction and along it.
     potential
@@ -35,7 +35,7 @@ class Followed:
 
 
 def spots(model: MultiThreshold) -> tuple[Vector, Vector, Vector]:
-    """Return region, squared sine and probability of angles all over the unit sphere.
+    """Return region, squared sine and probability for angles over the whole unit sphere.
 
     >>> region, along, observe = spots(MultiThreshold([0.0], [1.0, 0.5], [0, 1]))
     >>> region.tolist(), observe[[0, -1]].tolist()
@@ -68,11 +68,11 @@ def follow(
     regularization
         lambda.
     horizon
-        How long.
+        Duration.
     step
-        How much the log-determinant of the design grows in a step, about.
+        Approximate growth of the log-determinant of the design per step.
     per_round
-        Play what gains most per round instead.
+        Maximise the gain per round instead.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def follow(
 
     Notes
     -----
-    Nothing is known here about which region follows which. Actions are spread evenly across the
-    direction, so that the design stays diagonal.
+    No knowledge of the order of regions is used. Actions are spread evenly across the direction, so
+    that the design stays diagonal.
     """
     many = len(model.direction) - 1
     region, along, observe = spots(model)

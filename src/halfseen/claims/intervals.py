@@ -1,4 +1,4 @@
-"""Intervals of measured numbers, all at one level so that many claims can be judged at once."""
+"""Confidence intervals of measured numbers, all at one level that allows for many claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from halfseen.checks import Vector
 from halfseen.claims.claim import Measured
 from halfseen.theory.events import clopper_pearson
 
-LEVEL = 0.9999  # confidence of each interval: with some 300 of them, one wrong in 30 whole runs
+LEVEL = 0.9999  # level of each interval: with some 300 of them, one error in 30 full runs
 
 
 def mean(values: NDArray[Any]) -> Measured:
@@ -52,7 +52,7 @@ def frequency(happened: NDArray[Any]) -> Measured:
 
 
 def exponent(x: Sequence[float] | Vector, samples: Sequence[NDArray[Any]]) -> Measured:
-    """Return the slope of log mean against log x, with the interval the samples' noise leaves."""
+    """Return the slope of log mean against log x, with an interval for the sampling error."""
     across = np.log(np.asarray(x, dtype=float))
     centred = across - across.mean()
     weights = centred / (centred**2).sum()

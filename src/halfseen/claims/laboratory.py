@@ -1,4 +1,4 @@
-"""Runs experiments in two sizes from one seed, and caches studies."""
+"""The laboratory, which runs experiments in two sizes from one seed and caches studies."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ class Played(ByValue):
         return values
 
     def potential(self, order: int = 0, at: int = -1) -> Vector:
-        """Return the potential of the order with that number, at a checkpoint."""
+        """Return the potential of order number `order`, at a checkpoint."""
         values: Vector = self.tracks["potential"][:, at, order]
         return values
 
     def failed(self, event: str) -> NDArray[Any]:
-        """Return 1 where the event had happened by the end."""
+        """Return 1 for replications in which the event had occurred by the end."""
         return self.tracks[f"{event}_failed"][:, -1]
 
 
 @dataclass(frozen=True)
 class Laboratory:
-    """Runs the studies that claims ask for.
+    """Runs the studies that claims need.
 
     Parameters
     ----------
     quick
-        Small sizes, for a minute in all; otherwise those of the full run.
+        Use small sizes, which take a minute in total; otherwise those of the full run.
     seed
         One whole number for all studies.
     workers
-        Threads; all cores if left out.
+        Number of threads; all cores by default.
     remember
         Cache results for claims that need the same study.
 
@@ -69,7 +69,7 @@ class Laboratory:
     _known: dict[str, Played] = field(default_factory=dict, repr=False, compare=False)
 
     def size(self, quick: Size, full: Size) -> Size:
-        """Return the size that goes with this run."""
+        """Return the size for this run."""
         return quick if self.quick else full
 
     def elsewhere(self) -> Laboratory:

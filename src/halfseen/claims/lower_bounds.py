@@ -38,9 +38,9 @@ def _counts(played: Played, name: str, at: int = -1) -> Vector:
     "wald",
     place="new",
     family=FAMILY,
-    says="Whatever the policy, an arm is observed on average p_a times as often as it is played,"
-    " exactly: E N_a = p_a E τ_a.",
-    how="UCB, IMED and Thompson sampling on five arms: observations over plays of each arm.",
+    says="For every policy the expected number of observations of an arm is exactly p_a times that"
+    " of its plays: E N_a = p_a E τ_a.",
+    how="UCB, IMED and Thompson sampling on five arms: ratio of observations to plays of each arm.",
 )
 def wald(lab: Laboratory) -> Evidence:
     """Compare observations with plays."""
@@ -60,11 +60,12 @@ def wald(lab: Laboratory) -> Evidence:
     "observed-clock",
     place="new",
     family=FAMILY,
-    says="A policy that looks at observations only plays, seen at its observations, exactly the"
-    " uncensored bandit, so that R_T ≤ Σ Δ_a/p_a E N_a, with N_a the plays of T uncensored rounds.",
+    says="A policy that depends only on its observations observes the same sequence of arms as in"
+    " the uncensored bandit, so that R_T ≤ Σ Δ_a/p_a E N_a, with N_a the plays of T uncensored"
+    " rounds.",
     how="UCB and IMED with the same draws of rewards, censored and not: in every run whose number"
     " n of observations is a recorded round, counts of observations against plays of n uncensored"
-    " rounds, arm by arm; and regret over the bound.",
+    " rounds, arm by arm; and the ratio of regret to the bound.",
 )
 def observed_clock(lab: Laboratory) -> Evidence:
     """Compare censored runs, draw by draw, with uncensored ones."""
@@ -91,13 +92,14 @@ def observed_clock(lab: Laboratory) -> Evidence:
     "finite-lower-bound",
     place="new",
     family=FAMILY,
-    says="A policy that loses at most B on a problem and wherever one worse arm is raised by e"
-    " above the best loses at least Σ Δ_a log(T e_a/8B)/(p_a d(μ_a, μ*+e_a)).",
+    says="A policy with a regret of at most B on a problem, and on each problem with one worse arm"
+    " raised by e above the best, has a regret of at least"
+    " Σ Δ_a log(T e_a/8B)/(p_a d(μ_a, μ*+e_a)).",
     how="UCB and IMED on five Gaussian arms and, for each worse arm, with that arm raised by its"
     " gap above the best; B is the largest regret measured. Then with the best e.",
 )
 def finite_lower(lab: Laboratory) -> Evidence:
-    """Measure the regret here and on the neighbouring problems."""
+    """Measure the regret on the problem and on the neighbouring problems."""
     horizon, runs = lab.size(20_000, 200_000), lab.size(60, 200)
     arms, seen = ArmedBandit(MEANS, noise=NOISE), PerArm(OBSERVE)
     rows = []
@@ -122,7 +124,7 @@ def finite_lower(lab: Laboratory) -> Evidence:
 
 
 def _hard_problems(horizon: int) -> dict[str, list[list[float]]]:
-    """Return the means of the problems from which each proof of the minimax bound picks one."""
+    """Return the means of the problems considered in each proof of the minimax bound."""
     sizes = 1.0 / np.array(RATES)
     rest = sizes.sum() - sizes.min()
     best, gap = int(sizes.argmin()), 0.5 * math.sqrt(rest / horizon)
@@ -177,13 +179,13 @@ def minimax(lab: Laboratory) -> Evidence:
     "imed-slope",
     place="new",
     family=FAMILY,
-    says="IMED reaches the least growth C log T without knowing p: over the last tenfold of rounds"
-    " its regret grows by at most C per unit of log T.",
+    says="IMED attains the least growth C log T without knowing p: over the last factor of ten of"
+    " the rounds its regret grows by at most C per unit of log T.",
     how="IMED on five Gaussian, two Bernoulli and three Poisson arms: growth from T/10 to T"
     " over C log 10. At these T it is still below C, to which it tends.",
 )
 def imed_slope(lab: Laboratory) -> Evidence:
-    """Measure the growth over the last tenfold of rounds."""
+    """Measure the growth over the last factor of ten of the rounds."""
     horizon, runs = lab.size(20_000, 200_000), lab.size(300, 2000)
     problems = {
         "Gaussian": (ArmedBandit(MEANS, noise=NOISE), PerArm(OBSERVE)),
@@ -205,7 +207,7 @@ def imed_slope(lab: Laboratory) -> Evidence:
 def _two_dimensional(rows: Sequence[Sequence[float]], theta: Vector, observe: Vector) -> float:
     """Return the constant of actions in the plane by linear programming.
 
-    Orthogonal to the best action there is one coordinate y, and the constraints say that
+    Orthogonal to the best action there is one coordinate y, and the constraints are that
     sum eta p y^2 is at least 2 y_a^2/gap_a^2 for every action.
     """
     from scipy.optimize import linprog
@@ -226,13 +228,13 @@ def _two_dimensional(rows: Sequence[Sequence[float]], theta: Vector, observe: Ve
     place="new",
     family=FAMILY,
     says="Ignoring p costs nothing for orthogonal actions and may cost any factor otherwise:"
-    " C_ign/C is 8 when the informative action of the example is seen 1 time in 100.",
+    " C_ign/C is 8 when the informative action of the example is observed 1 time in 100.",
     how="Actions (1,0), (0,1), (1-e, 2e) with θ = (1,0), for several e and p: the constant by"
     " linear programming, the closed form 2σ²g² min(1/p₂, 1/(p₃g²e)), and the ratio;"
     " orthogonal actions.",
 )
 def worth_of_p(lab: Laboratory) -> Evidence:
-    """Compute the constant with and without regard to p."""
+    """Compute the constant with p and ignoring p."""
     rows = []
     theta = np.array([1.0, 0.0])
     for e, rare in ((0.02, 1.0), (0.02, 0.01), (0.05, 0.1), (0.01, 0.001)):
@@ -257,13 +259,13 @@ def worth_of_p(lab: Laboratory) -> Evidence:
     "confidence-sequences",
     place="new",
     family=FAMILY,
-    says="The limits of confidence sequences at level 1 - α are ever wrong with probability at most"
-    " α, however long one looks.",
-    how="Normal rewards, both sides and one side, and rewards of 0 or 1, after every observation up"
-    " to the last: how often the limits were ever wrong, against α = 0.1.",
+    says="The probability that a confidence sequence at level 1 - α ever fails is at most α, over"
+    " any number of observations.",
+    how="Normal rewards, both sides and one side, and rewards of 0 or 1, after every observation:"
+    " how often the limits ever failed, against α = 0.1.",
 )
 def sequences(lab: Laboratory) -> Evidence:
-    """Draw rewards and count the runs in which the limits were ever wrong."""
+    """Draw rewards and count the runs in which the limits ever failed."""
     runs, length = lab.size(500, 4000), lab.size(400, 10_000)
     rng = np.random.default_rng(lab.seed)
     counts = np.arange(1, length + 1, dtype=float)

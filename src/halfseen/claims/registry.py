@@ -60,20 +60,20 @@ def verify(
     workers: int | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> list[Finding]:
-    """Run the experiments of some claims and return what they found.
+    """Run the experiments of claims and return their findings.
 
     Parameters
     ----------
     names
-        Names of claims; all of them if left out.
+        Names of claims; all of them by default.
     quick
-        Small sizes, about a minute in all; otherwise minutes.
+        Use small sizes, which take about a minute in total; otherwise several minutes.
     seed
         One whole number for all simulations.
     workers
-        Threads; all cores if left out.
+        Number of threads; all cores by default.
     progress
-        Called with the claims done, their number and the name of the one that is running.
+        Called with the number of claims done, the total and the name of the one that is running.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def selected(names: Sequence[str] | None) -> list[Claim]:
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    """Return the sentence that names the claims most like a mistyped one."""
+    """Return a sentence that suggests the claims most similar to a mistyped name."""
     near = [other for other in known if len(name) > 3 and name in other]
     near = near or nearest_few(name, known, 3, 0.75) or nearest_few(name, known, 3, 0.5)
     return suggestion(near[:4]) or "`halfseen verify --list` prints their names."

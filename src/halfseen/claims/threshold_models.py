@@ -25,15 +25,15 @@ PEOPLE = (  # angles of their thresholds in degrees, weights
     family=LINEAR,
     says=(
         "A multi-threshold model is the aggregate response of a population in which everyone"
-        " answers as long as ⟨a, u⟩ stays below a threshold of their own."
+        " responds as long as ⟨a, u⟩ is below their own threshold."
     ),
     how=(
-        "Two populations of three and five types, people drawn one by one and asked about unit"
-        " actions in every region: share of answers against `Population.censorship`."
+        "Two populations of three and five types, people drawn one by one and offered unit actions"
+        " in every region: share of responses against `Population.censorship`."
     ),
 )
 def population(lab: Laboratory) -> Evidence:
-    """Ask people one by one."""
+    """Simulate the responses of people one by one."""
     rng, rows = np.random.default_rng(lab.seed), []
     direction, asked = np.array([0.6, 0.0, 0.8]), lab.size(20_000, 400_000)
     for degrees, weights in PEOPLE:
@@ -68,7 +68,7 @@ SMOOTH = (
     family=LINEAR,
     says=(
         "A multi-threshold model is a piecewise constant approximation of any GLM: with k regions"
-        " it is off by (p_max − p_min)/2k, and no k steps do better (the constant is ours)."
+        " the error is (p_max − p_min)/2k, and no k steps do better (the constant is ours)."
     ),
     how=(
         "Logistic and probit models, k = 1 to 12: largest error over 20,001 points of the"
@@ -103,7 +103,7 @@ def stairs(lab: Laboratory) -> Evidence:
 
 
 def _least_error(chance: Vector, count: int) -> float:
-    """Return the smallest largest error of so many steps, for values along a line."""
+    """Return the minimax error of `count` steps, for values along a line."""
     low, high = 0.0, float(np.ptp(chance))
     for _ in range(40):
         middle = 0.5 * (low + high)
@@ -112,7 +112,7 @@ def _least_error(chance: Vector, count: int) -> float:
 
 
 def _steps_needed(chance: Vector, error: float) -> int:
-    """Return how many steps keep within an error, each as long as it can be."""
+    """Return the number of steps needed for a given error, each as long as possible."""
     steps, start = 0, 0
     while start < len(chance):
         most = np.maximum.accumulate(chance[start:])

@@ -15,11 +15,11 @@ def shortfall_probability(observe: float, least: Vector) -> float:
     observe
         Probability p that a round is observed.
     least
-        The smallest count allowed after rounds 1, 2, ...; minus infinity where there is no limit.
+        The smallest count allowed after rounds 1, 2, ...; minus infinity for no limit.
 
     Examples
     --------
-    >>> shortfall_probability(0.5, np.array([-np.inf, 1.0]))  # none of two rounds seen
+    >>> shortfall_probability(0.5, np.array([-np.inf, 1.0]))  # neither of two rounds observed
     0.25
     """
     law = np.zeros(len(least) + 1)

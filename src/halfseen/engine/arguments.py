@@ -1,7 +1,7 @@
 """The arguments of a loop: three named tuples of arrays for input, workspace and output.
 
 A *world* is the same for every replication. A *workspace* is preallocated, so that loops allocate
-nothing; the functions named ``..._shapes`` say how large its arrays are, on a cpu and on a GPU. A
+nothing; the functions named ``..._shapes`` return the sizes of its arrays, on a cpu and on a GPU. A
 *track* has one row per replication and one column per checkpoint.
 """
 
@@ -18,24 +18,24 @@ from halfseen.kernels.ellipsoid import SCRATCH_ROWS
 from halfseen.kernels.tournament import inner_nodes
 from halfseen.problems.round_draws import Places, round_places
 
-Shape = tuple[tuple[int, ...], Any]  # of an array, and the type of its elements
+Shape = tuple[tuple[int, ...], Any]  # shape of an array, and the type of its elements
 Shapes = dict[str, Shape]
 LINE = 64  # bytes of a line of the cache
-FIRST_ROUNDS = 256  # observed rounds for which a history has room at first
+FIRST_ROUNDS = 256  # initial capacity of a history, in observed rounds
 
 # Columns of `ArmWorkspace.arm_state`.
 PULLS, SEEN, WAIT, REWARD = range(4)
 # Matrices and vectors of an estimate, live or in a loop. Those of a generalized linear policy on
 # changing sets follow the first four; a fixed set keeps its expected design where others keep the
-# rests of their sums.
+# rounding errors of their sums.
 INVERSE, DESIGN, REST, SCRATCH, FACTOR, BASIS = range(6)
 OLDER, HESSIAN, CURVE, PRIOR, OTHER = range(4, 9)
 EXPECTED_DESIGN = REST
 ESTIMATE, TARGET, TARGET_REST, V, NOISE, SHAKE, GRADIENT = range(7)
 EIGENVALUES = TARGET_REST
 # Numbers of an estimate. STALE is above 0 when the factor of the inverse is out of date, MISS is
-# the squared error in the norm of the design; SHOWN and LEFT are the observations made on the unit
-# ball and what is left of the wait for the next one.
+# the squared error in the norm of the design; SHOWN and LEFT are the number of observations on the
+# unit ball and the remaining wait for the next one.
 SPREAD, LEARNED, DUE, REGULARIZATION = range(4)
 TOLD, FITTED_AT, EXPLORING, LIMIT, REPLICATION = range(4, 9)
 STALE, MISS, SHOWN, LEFT = range(9, 13)
@@ -44,7 +44,7 @@ GLM_NUMBERS, NUMBERS = 9, 13
 # Rows of `FixedWorkspace.lists`, numbers kept for every action, and its curvatures.
 MEANS, WIDTHS, G, SHIFTS, VALUES, COUNTS, SUMS, PULLED, OBSERVED, WAITING, REWARDS = range(11)
 CURVATURE, ROOT = range(2)
-# Of `ChangingWorkspace`: designs and lines.
+# Indices into `ChangingWorkspace`: designs and lines.
 EXPECTED, AXES, HONEST = range(3)
 ACTION, INVERSE_VALUES, LENGTHS = range(3)
 
@@ -63,7 +63,7 @@ def aligned(shape: Any, kind: Any = np.float64) -> NDArray[Any]:
 
 
 class ArmTrack(NamedTuple):
-    """What the loop over arms writes: one row per replication, one column per checkpoint."""
+    """The output of the loop over arms: one row per replication, one column per checkpoint."""
 
     regret: Vector
     pulls: NDArray[Any]
@@ -82,7 +82,7 @@ class ArmTrack(NamedTuple):
 
 
 class WinnerTrack(NamedTuple):
-    """A track with the first winner declared, -1 if none was, and the round of it, 0 if none."""
+    """A track with the first winner declared and its round; -1 and 0 if none was declared."""
 
     regret: Vector
     pulls: NDArray[Any]
@@ -141,13 +141,13 @@ def blank_arms(rows: int, checkpoints: int, arms: int, alphas: int, horizon: int
 
 
 def blank_winners(arms: ArmTrack) -> WinnerTrack:
-    """Return a track with room for the winners beside what `arms` has."""
+    """Return a track with the arrays of `arms` and empty ones for the winners."""
     rows = len(arms.regret)
     return WinnerTrack(*arms, np.full(rows, -1, np.int32), np.zeros(rows, np.int64))
 
 
 def blank_linear(arms: ArmTrack, dimension: int) -> LinearTrack:
-    """Return a track with room for the designs beside what `arms` has."""
+    """Return a track with the arrays of `arms` and empty ones for the designs."""
     shape = (*arms.regret.shape, 2)
     return LinearTrack(*arms, np.zeros(shape), np.zeros((*shape, dimension)))
 
@@ -155,7 +155,7 @@ def blank_linear(arms: ArmTrack, dimension: int) -> LinearTrack:
 class ArmWorld(NamedTuple):
     """An armed bandit and its censorship, with a policy's constants.
 
-    `law` is the number of a law of rewards that `feedback` knows, or the table of a law's kernel.
+    `law` is the number of a reward law built into `feedback`, or the table of a law's kernel.
     """
 
     arm_constants: Vector
@@ -171,7 +171,7 @@ class ArmWorld(NamedTuple):
 
 
 class WinnerWorld(NamedTuple):
-    """An armed bandit in which a winner is looked for: `rule` and `scales` as `winning_arm` has."""
+    """An armed bandit with a stopping rule: `rule` and `scales` are those of `winning_arm`."""
 
     arm_constants: Vector
     law: Any
@@ -188,7 +188,7 @@ class WinnerWorld(NamedTuple):
 
 
 class ArmWorkspace(NamedTuple):
-    """Where the loop over arms works: a tournament, the policy's and the loop's state."""
+    """Workspace of the loop over arms: a tournament, the policy's and the loop's state."""
 
     values: Vector
     winners: NDArray[Any]
@@ -201,7 +201,7 @@ class ArmWorkspace(NamedTuple):
 
 
 class WinnerWorkspace(NamedTuple):
-    """A workspace with the sums of the observed rewards and what `winning_arm` keeps."""
+    """A workspace with the sums of the observed rewards and the state of `winning_arm`."""
 
     values: Vector
     winners: NDArray[Any]
@@ -248,7 +248,7 @@ class FixedWorld(NamedTuple):
 
 
 class FixedWorkspace(NamedTuple):
-    """Where the loop over a fixed set works; `curvatures` are those of a likelihood."""
+    """Workspace of the loop over a fixed set; `curvatures` are those of a likelihood."""
 
     matrices: Vector
     vectors: Vector
@@ -298,7 +298,7 @@ class ChangingWorld(NamedTuple):
 
 
 class History(NamedTuple):
-    """Observed rounds: actions and rewards, as many ones, and scratch of the same length."""
+    """Observed rounds: actions, rewards, an array of ones, and scratch of the same length."""
 
     kept: Vector
     paid: Vector
@@ -307,10 +307,10 @@ class History(NamedTuple):
 
 
 class ChangingWorkspace(NamedTuple):
-    """Where the loop over changing sets works.
+    """Workspace of the loop over changing sets.
 
-    The estimate; what the loop keeps beside it; two numbers of each region; the actions of a round
-    by column and by row, with numbers of each; what it takes to draw them; scratch for the best
+    It holds the estimate; the rest of the loop's state; two numbers per region; the actions of a
+    round by column and by row, with numbers of each; arrays for drawing them; scratch for the best
     action of the ball; the observed rounds.
     """
 
@@ -338,7 +338,7 @@ class ChangingWorkspace(NamedTuple):
 
 
 def estimate_shapes(sizes: tuple[int, int], dimension: int, regions: int, orders: int) -> Shapes:
-    """Return the shapes of what a `ChangingWorkspace` needs however actions are offered.
+    """Return the shapes of those arrays of a `ChangingWorkspace` that do not depend on the actions.
 
     `sizes` are the numbers of matrices and vectors of the estimate.
     """
@@ -358,7 +358,7 @@ def estimate_shapes(sizes: tuple[int, int], dimension: int, regions: int, orders
 def changing_workspace(
     arrays: dict[str, Vector], count: int, dimension: int, memory: int = 1
 ) -> ChangingWorkspace:
-    """Return a workspace for `count` actions a round; `arrays` have the `estimate_shapes`."""
+    """Return a workspace for `count` actions per round; `arrays` have the `estimate_shapes`."""
     places, size = round_places(count, dimension), FIRST_ROUNDS
     return ChangingWorkspace(
         **arrays,
@@ -383,7 +383,7 @@ Workspace = ArmWorkspace | WinnerWorkspace | FixedWorkspace | ChangingWorkspace
 
 
 def _doubles(**shapes: Any) -> Shapes:
-    """Add the type float64 to every shape that comes without one."""
+    """Add the type float64 to every shape without a type."""
     return {
         name: shape if isinstance(shape[0], tuple) else (shape, np.float64)
         for name, shape in shapes.items()

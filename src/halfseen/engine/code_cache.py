@@ -1,10 +1,10 @@
 """Compiled code on disk, in the user's cache folder.
 
 An entry's name is a digest of the fingerprint of everything the function can reach, the argument
-types, the versions of Python, numba and LLVM and the instruction set of the machine: neither the
-place nor the age of a source file counts, so that clones, virtual environments and read-only
-installs share entries. An entry that is damaged is deleted and compiled again. Where nothing can
-be written, code is compiled for the process alone, and one line in the log says so.
+types, the versions of Python, numba and LLVM and the instruction set of the machine. The path and
+the modification time of a source file do not matter, so that clones, virtual environments and
+read-only installs share entries. A damaged entry is deleted and compiled again. If the folder
+cannot be written, code is compiled for the process alone, and one log message says so.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from halfseen.engine.compile_watch import announce
 from halfseen.engine.shared_code import needs, provide
 
 FORMAT = b"halfseen compiled code 4\n"
-LARGEST = 2**30  # bytes; beyond, the entries that were not used for longest are deleted
+LARGEST = 2**30  # bytes; beyond this, the least recently used entries are deleted
 ABANDONED = 3600  # seconds after which a draft belongs to no running process
 ENTRY, DRAFT = ".code", ".draft"
 VARIABLE = "HALFSEEN_CACHE_DIR"
@@ -62,20 +62,20 @@ def cache_folder() -> Path | None:
 
 
 class Kept(NamedTuple):
-    """What the cache holds: the number of entries and their bytes."""
+    """The contents of the cache: the number of entries and their size in bytes."""
 
     entries: int
     size: int
 
 
 def kept(folder: Path | None = None) -> Kept:
-    """Return what the cache folder holds."""
+    """Return the number of entries in the cache folder and their size."""
     found = _files(folder or cache_folder())
     return Kept(len(found), sum(size for _, size, _ in found))
 
 
 def clear_cache(folder: Path | None = None) -> Kept:
-    """Delete all compiled code and return what there was; other files are left alone."""
+    """Delete all compiled code and return its number and size; other files are left alone."""
     entries, size = 0, 0
     for _, found, path in _files(folder or cache_folder(), drafts=True):
         path.unlink(missing_ok=True)
@@ -85,7 +85,7 @@ def clear_cache(folder: Path | None = None) -> Kept:
 
 
 def _files(folder: Path | None, drafts: bool = False) -> list[tuple[float, int, Path]]:
-    """Return when each entry was last used, its size and its path, the oldest first."""
+    """Return the time of last use, size and path of each entry, the oldest first."""
     found = []
     endings = (ENTRY, DRAFT) if drafts else (ENTRY,)
     with suppress(OSError):
@@ -98,7 +98,7 @@ def _files(folder: Path | None, drafts: bool = False) -> list[tuple[float, int, 
 
 
 def prune(folder: Path, largest: int = LARGEST) -> None:
-    """Delete abandoned drafts, and the entries unused for longest until the rest fits."""
+    """Delete abandoned drafts, and the least recently used entries until the rest fits."""
     found = _files(folder, drafts=True)
     size = sum(bytes_ for _, bytes_, path in found if path.suffix == ENTRY)
     now = time.time()
@@ -123,7 +123,7 @@ def _digest(what: Any) -> str:
 
 
 def stems_kept() -> set[str]:
-    """Return how the names of all entries begin."""
+    """Return the prefixes of the names of all entries."""
     return {path.name.partition("-")[0] for _, _, path in _files(cache_folder())}
 
 
@@ -143,15 +143,15 @@ def _tell_once(why: str) -> None:
     if "unwritable" not in _told:
         _told.add("unwritable")
         log.warning(
-            "halfseen: compiled code cannot be kept on disk (%s), so that every process compiles"
-            " again. Set %s to a folder that can be written.",
+            "halfseen: compiled code cannot be kept on disk (%s), so every process compiles"
+            " again. Set %s to a writable folder.",
             why,
             VARIABLE,
         )
 
 
 class CodeCache(_Cache):  # type: ignore[misc]
-    """What numba asks of a cache, for one function.
+    """Numba's cache interface, for one function.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
         Whether to use the disk at all.
     """
 
-    leads = True  # announces a compilation and prunes the folder; parts leave both to their loop
+    leads = True  # announces compilations and prunes the folder; False for parts of a loop
 
     def __init__(self, fingerprint: str, *, keep: bool) -> None:
         self._fingerprint = fingerprint
@@ -170,14 +170,14 @@ class CodeCache(_Cache):  # type: ignore[misc]
 
     @property
     def cache_path(self) -> str | None:
-        """The folder, or None if nothing is kept."""
+        """The folder, or None if nothing is cached."""
         return str(self._folder) if self._keep and self._folder is not None else None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled function for some argument types, None if there is none.
+        """Return the compiled function for given argument types, None if there is none.
 
-        Only the compiler needs what `refresh` imports, a third of a second of numba and scipy;
-        compiled code needs numba's run time.
+        The modules that `refresh` imports, which take a third of a second, are needed only by the
+        compiler; compiled code needs only numba's runtime.
         """
         rtsys.initialize(target_context)
         result = None
@@ -190,7 +190,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
             except NotADirectoryError:
                 _tell_once(f"{self._folder} is not a folder")
                 self._folder = None
-            except Exception as error:  # whatever a damaged file makes pickle or LLVM raise
+            except Exception as error:  # pickle and LLVM may raise anything for a damaged file
                 log.info("halfseen: %s is damaged (%s) and is compiled again", path, error)
                 _remove(path)
         if result is None and self.leads:
@@ -199,24 +199,24 @@ class CodeCache(_Cache):  # type: ignore[misc]
         return result
 
     def _read(self, path: Path, sig: Any, target_context: Any) -> Any:
-        if path.exists() and not path.is_file():  # a pipe would never answer
+        if path.exists() and not path.is_file():  # reading a pipe would block
             raise ValueError("it is not a regular file")
         content = path.read_bytes()
         start = len(FORMAT) + 32
         digest, body = content[len(FORMAT) : start], content[start:]
         if not content.startswith(FORMAT) or hashlib.sha256(body).digest() != digest:
-            raise ValueError("its digest does not fit")
+            raise ValueError("its digest does not match")
         found, needed, reduced = pickle.loads(body)
         if found != sig:
-            raise ValueError("it is of other types")
+            raise ValueError("its argument types differ")
         provide(needed)
         result = self.rebuilt(target_context, reduced)
         with suppress(OSError):
-            os.utime(path)  # as least recently used are deleted first
+            os.utime(path)  # the least recently used entries are deleted first
         return result
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write the compiled function; the draft takes the entry's name once it is complete."""
+        """Write the compiled function to a draft, which is renamed once it is complete."""
         if not self._keep or not self.lasting(data.library):
             return
         if self._folder is None:
@@ -241,19 +241,19 @@ class CodeCache(_Cache):  # type: ignore[misc]
             _tell_once(f"{self._folder}: {error.strerror or error}")
 
     def lasting(self, library: Any) -> bool:
-        """Return whether code refers to no address of this process alone."""
+        """Return whether code contains no addresses that are valid only in this process."""
         return not library.has_dynamic_globals
 
     def reduced(self, result: Any) -> Any:
-        """Return what to write of a compiled function."""
+        """Return a compiled function in the form that is written to disk."""
         return result._reduce()
 
     def rebuilt(self, target_context: Any, reduced: Any) -> Any:
-        """Return the compiled function from what `reduced` wrote of it."""
+        """Return the compiled function from the form returned by `reduced`."""
         return CompileResult._rebuild(target_context, *reduced)
 
     def stem(self, codegen: Any) -> str:
-        """Return how the names of a function's entries begin, whatever the argument types."""
+        """Return the prefix of the names of a function's entries, for all argument types."""
         versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__)
         tag = sys.implementation.cache_tag
         return _digest((self._fingerprint, versions, tag, codegen.magic_tuple()))
@@ -270,4 +270,4 @@ class CodeCache(_Cache):  # type: ignore[misc]
         self._keep = False
 
     def flush(self) -> None:
-        """Do nothing: entries are found by content and never stale."""
+        """Do nothing: entries are addressed by content and never stale."""

@@ -1,9 +1,9 @@
 """Compile the loops of a study's later cells in other processes while the first cell plays.
 
 Numba compiles one function at a time in a process. Each process here is a plain ``python -c`` that
-is sent cells by pickle, compiles their loops into the cache of compiled code and ends when there
-are no more, or when this process ends. It never runs the user's main script; what only that script
-defines is compiled by the process that plays it, as is whatever a process here fails to compile.
+receives pickled cells, compiles their loops into the cache of compiled code and ends when there are
+no more, or when this process ends. It never runs the user's main script: functions defined only in
+that script are compiled by the process that plays them, as is anything that fails to compile here.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from halfseen.engine.player import AnyCell, cell_loop, ready
 from halfseen.engine.specialise import compiled
 
 VARIABLE = "HALFSEEN_COMPILE_AHEAD"
-MOST_PROCESSES = 8  # of about 0.2 GB each
-MOST_BYTES = 2**26  # of a cell that is sent to another process
+MOST_PROCESSES = 8  # each takes about 0.2 GB
+MOST_BYTES = 2**26  # largest pickled cell that is sent to another process
 PATIENCE = 120.0  # seconds to wait for code that another process compiles
 DONE = b"halfseen compiled\n"
 WORKER = (
@@ -55,7 +55,7 @@ class Job:
 def compiling_ahead(cells: Sequence[AnyCell], threads: int) -> Iterator[Callable[[AnyCell], None]]:
     """Compile loops of cells that are about to be played in this order.
 
-    Gives a function to call before a cell is played: it waits for code that another process is
+    Yields a function to call before a cell is played: it waits for code that another process is
     compiling, and compiles other cells in the meantime.
     """
     most = min(threads - 1, spare_cores(), _most_processes())
@@ -72,13 +72,13 @@ def compiling_ahead(cells: Sequence[AnyCell], threads: int) -> Iterator[Callable
 
 
 def spare_cores() -> int:
-    """Return how many cores are idle beside the one this process uses."""
+    """Return the number of idle cores, not counting the one this process uses."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return min(cores() - 1, round(cores() - load))
 
 
 def _most_processes() -> int:
-    """Return how many processes may be started: 0 where they cannot help."""
+    """Return how many processes may be started; 0 if they cannot help."""
     told = os.environ.get(VARIABLE, "").strip()
     if told.isdecimal():
         return int(told)
@@ -88,7 +88,7 @@ def _most_processes() -> int:
 
 
 def _jobs(cells: Sequence[AnyCell]) -> dict[Any, Job]:
-    """Return the cells to compile by their loops, one cell a loop, without the first cell's."""
+    """Return the cells to compile by their loops, one cell per loop, without the first cell's."""
     loops: dict[Any, AnyCell] = {}
     for cell in cells:
         loops.setdefault(cell_loop(cell, compiled), cell)
@@ -97,7 +97,7 @@ def _jobs(cells: Sequence[AnyCell]) -> dict[Any, Job]:
     found = {}
     for loop, cell in loops.items():
         if isinstance(loop, NativeCall) and loop.may_be_kept and not kept & set(loop.stems):
-            with suppress(Exception):  # what pickle raises is up to the user's classes
+            with suppress(Exception):  # user classes may raise anything when pickled
                 content = pickle.dumps(cell)
                 if len(content) <= MOST_BYTES and b"__main__" not in content:
                     found[loop] = Job(cell, content)
@@ -117,7 +117,7 @@ def as_a_process_gets_it(noun: Any) -> Any:
 
 
 class Pool:
-    """Processes that compile jobs, the first ones first."""
+    """Processes that compile jobs in order."""
 
     def __init__(self) -> None:
         self._waiting: deque[Job] = deque()
@@ -136,11 +136,11 @@ class Pool:
             self._threads[-1].start()
 
     def _feed(self, process: subprocess.Popen[bytes]) -> None:
-        """Send jobs to a process, one when it has finished the one before."""
+        """Send jobs to a process one by one, each when the previous one has finished."""
         assert process.stdin is not None
         assert process.stdout is not None
         job: Job | None = None
-        with suppress(OSError), process.stdin:  # closed, the process ends
+        with suppress(OSError), process.stdin:  # the process ends when it is closed
             pickle.dump(sys.path, process.stdin)
             while (job := self._take(0)) is not None:
                 pickle.dump(job.content, process.stdin)
@@ -161,7 +161,7 @@ class Pool:
             return job
 
     def settle(self, job: Job | None) -> None:
-        """Return when a job is done, or left to the caller."""
+        """Wait until a job is done or left to the caller."""
         if job is None:
             return
         with self._lock:
@@ -179,7 +179,7 @@ class Pool:
                 job.ended.wait(LOOK)
 
     def close(self) -> None:
-        """End the processes, in the middle of a job too."""
+        """End the processes, even in the middle of a job."""
         with self._lock:
             self._waiting.clear()
         for process in self._processes:
@@ -194,7 +194,7 @@ class Pool:
 def _process() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-P", "-c", WORKER],
-        env=os.environ | {VARIABLE: "0"},  # of a user's module that simulates when it is imported
+        env=os.environ | {VARIABLE: "0"},  # for user modules that simulate when imported
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -216,17 +216,17 @@ def work() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, 1)  # what imported modules print
+    os.dup2(nothing, 1)  # discards output of imported modules
     arrived: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_listen, args=(arrived,), daemon=True).start()
     while True:
-        with suppress(Exception):  # the process that plays the cell tries again and says why
+        with suppress(Exception):  # the process that plays the cell tries again and reports it
             ready(pickle.loads(arrived.get()))
         answers.write(DONE)
 
 
 def _listen(arrived: SimpleQueue[bytes]) -> None:
-    """Pass on what arrives; end this process, whatever it is doing, when the input is closed."""
+    """Pass on incoming data; end this process immediately when the input is closed."""
     with suppress(Exception):
         while True:
             arrived.put(pickle.load(sys.stdin.buffer))

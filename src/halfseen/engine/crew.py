@@ -1,8 +1,8 @@
 """Worker threads, so that the main thread can handle Ctrl-C.
 
-Python delivers Ctrl-C to the main thread only, between two bytecode instructions. A compiled loop,
-the compiler or a GPU may be busy for hours between two. So they run in separate threads while the
-main thread waits.
+Python delivers Ctrl-C only to the main thread, between two bytecode instructions. A compiled loop,
+the compiler or a GPU may run for hours within one instruction. They therefore run in separate
+threads while the main thread waits.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Crew:
         self._tasks.put(task)
 
     def result(self) -> Any:
-        """Wait for the next task to end; return what it returned or raise what it raised."""
+        """Wait for the next task to end; return its result or raise its exception."""
         while True:
             try:
                 found, error = self._results.get(timeout=LOOK)
@@ -55,10 +55,11 @@ class Crew:
             return found
 
     def run(self, task: Callable[[], Found]) -> Found:
-        """Run a task alone and return what it returned.
+        """Run a task alone and return its result.
 
-        It may compile, for which numba imports the modules of kernels. Where the calling thread is
-        itself importing, it runs the task: another thread would wait for that import for ever.
+        It may compile, for which numba imports the modules of kernels. If the calling thread is
+        itself importing a module, it runs the task: another thread would wait for that import
+        forever.
         """
         if _importing():
             return task()

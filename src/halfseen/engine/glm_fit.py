@@ -33,7 +33,7 @@ def fit(
     regularization: float = 0.0,
     limit: float = math.inf,
 ) -> Vector:
-    """Return the vector that makes observed rewards most likely.
+    """Return the maximum likelihood estimate from observed rewards.
 
     Parameters
     ----------
@@ -46,13 +46,13 @@ def fit(
     regularization
         The precision of a normal prior around 0; 0 for none.
     limit
-        The Z beyond which the score goes on as a straight line.
+        The Z beyond which the score is extrapolated linearly.
 
     Returns
     -------
     Vector
-        The estimate; 0 along directions in which no action points. Without a limit, data that a
-        plane separates end about 40 from 0, where the gradient has vanished.
+        The estimate; 0 along directions that no action spans. Without a limit, the estimate for
+        separable data is about 40 from 0, where the gradient vanishes.
     """
     rows = np.ascontiguousarray(actions, dtype=np.float64)
     paid = checks.vector("rewards", rewards)

@@ -17,15 +17,16 @@ COMING, LOST = 4, 5
 NEXT, ARM = range(2)
 # Columns of `LateWorkspace.slots` and `LateWorkspace.queues`: the ends of a list of messages.
 HEAD, TAIL = range(2)
-NONE, NEVER = -1, -2  # in place of the next message: there is none; this one never arrives
+NONE, NEVER = -1, -2  # instead of a next message: there is none; this one never arrives
 
 
 class LateWorld(NamedTuple):
     """An armed bandit, its delays and a policy's constants.
 
-    `delays` has two rows per arm, laws of rewards of 0 and of others, as `delay_time` takes them
-    with `lists`; `window` is infinite where no decision is given up. With `conversions` 1 a reward
-    of 0 is never sent. `rule` and `scales` are what `winning_arm` has where a winner is declared.
+    `delays` has two rows per arm, the laws for rewards of 0 and for others, in the format of
+    `delay_time`, with `lists`; `window` is infinite if no decision is given up. With `conversions`
+    1 a reward of 0 is never sent. `rule` and `scales` are those of `winning_arm` if a winner is
+    declared.
     """
 
     arm_constants: Vector
@@ -50,9 +51,9 @@ class LateWorkspace(NamedTuple):
     """The workspace: as for arms, and the outstanding messages.
 
     The message of round s has number s modulo the length of `messages`. Those that arrive in the
-    same round are a list, whose ends are in `slots`; `queues` are lists of what an arm's messages
-    have brought and the policy has not asked for. `totals` and `kept` are what `winning_arm` works
-    with.
+    same round form a list, whose ends are in `slots`; `queues` are lists of each arm's rewards that
+    have arrived and that the policy has not requested yet. `totals` and `kept` are the state of
+    `winning_arm`.
     """
 
     values: Vector

@@ -53,7 +53,7 @@ class LateWinnerTrack(NamedTuple):
 
 
 class LateLinearTrack(NamedTuple):
-    """A track of vectors with the decisions that are open, of each action or region."""
+    """A track of vectors with the open decisions of each action or region."""
 
     regret: Vector
     pulls: NDArray[Any]

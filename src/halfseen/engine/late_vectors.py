@@ -33,7 +33,7 @@ class LateVectorWorld(NamedTuple):
 
 
 class LateVectorWorkspace(NamedTuple):
-    """Where the loops over vectors work when feedback is late.
+    """Workspace of the loops over vectors with late feedback.
 
     `own` is a `FixedWorkspace` or a `ChangingWorkspace`; `rewards`, `messages` and `slots` are as
     in `LateWorkspace`. `sent` has the action of every message where actions change, `design` is
@@ -52,7 +52,7 @@ class LateVectorWorkspace(NamedTuple):
 
 
 def late_vector_shapes(groups: int, dimension: int, slots: int, *, fixed: bool) -> Shapes:
-    """Return the shape and type of every array of a `LateVectorWorkspace` but its own.
+    """Return the shape and type of every array of a `LateVectorWorkspace` except `own`.
 
     The number of messages is rounded up to a power of two.
     """

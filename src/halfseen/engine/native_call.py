@@ -1,9 +1,9 @@
 """Call a compiled loop by its address, without numba's wrapper for unpacking tuples.
 
-A loop is given three named tuples of some forty arrays. Numba's wrapper for them is a third of the
-code of a linear loop and takes the compiler longer than the rest, once for every policy. Here
-Python takes the tuples apart: every array becomes its address, shape and strides. The interpreter's
-lock is released during the call.
+A loop takes three named tuples of some forty arrays. Numba's wrapper for them is a third of the
+code of a linear loop and takes longer to compile than the rest, for every policy. Here Python
+unpacks the tuples: every array becomes its address, shape and strides. The global interpreter lock
+is released during the call.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Kinds = tuple[Any, ...]
 
 
 class NativeCall:
-    """A compiled function that returns nothing, of numbers, arrays and tuples of them.
+    """A compiled function of numbers, arrays and tuples of them that returns nothing.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class NativeCall:
         The function compiled without a wrapper.
     wrapped
         The same function with a wrapper, compiled only when it is called: for arguments of other
-        kinds, and to raise what the function raises.
+        types, and to raise the exceptions of the function.
     """
 
     def __init__(self, dispatcher: Any, wrapped: Any) -> None:
@@ -43,7 +43,7 @@ class NativeCall:
 
     @property
     def stats(self) -> Any:
-        """How often the compiled code was found on disk, and how often not."""
+        """Numbers of cache hits and misses on disk."""
         return self._dispatcher.stats
 
     @property
@@ -58,7 +58,7 @@ class NativeCall:
 
     @property
     def stems(self) -> list[str]:
-        """How the names of its entries on disk begin, without and with a wrapper."""
+        """Prefixes of the names of its entries on disk, without and with a wrapper."""
         both = (self._dispatcher, self._wrapped)
         return [each._cache.stem(each.targetctx.codegen()) for each in both]
 
@@ -72,7 +72,7 @@ class NativeCall:
             self._wrapped(*arguments)
 
     def _find(self, kinds: Kinds) -> Any:
-        """Return the function at its address, None if its arguments cannot be taken apart."""
+        """Return the function at its address, None if its arguments cannot be unpacked."""
         taken = argument_kinds(self._dispatcher.targetctx, kinds)
         if taken is None:
             return None
@@ -84,7 +84,7 @@ class NativeCall:
 
 
 def argument_kinds(context: Any, kinds: Kinds) -> list[Any] | None:
-    """Return what C is given for arguments of some types, None if there is no rule for them."""
+    """Return the C types for arguments of given types, None if they are not supported."""
     found: list[Any] = []
     for word in (word for kind in kinds for word in passed(context, kind)):
         if isinstance(word, ir.PointerType):
@@ -99,7 +99,7 @@ def argument_kinds(context: Any, kinds: Kinds) -> list[Any] | None:
 
 
 def layouts(argument: Any) -> Iterator[Any]:
-    """Yield what decides the type of an argument; ten times as fast as numba's `typeof`."""
+    """Yield the properties that determine an argument's type, faster than numba's `typeof`."""
     if isinstance(argument, np.ndarray):
         yield from (argument.dtype, argument.ndim, argument.flags.num)
     elif isinstance(argument, tuple):
@@ -114,7 +114,7 @@ def layouts(argument: Any) -> Iterator[Any]:
 def taken_apart(argument: Any) -> Iterator[Any]:
     """Yield the numbers and addresses that an argument consists of.
 
-    An array is its address, its shape and its strides.
+    An array is passed as its address, its shape and its strides.
 
     >>> array = np.zeros((2, 3))
     >>> address = array.__array_interface__["data"][0]

@@ -1,12 +1,12 @@
-"""Functions compiled into their callers, cached in lowered form, also on disk.
+"""Functions compiled into their callers, cached in lowered form in memory and on disk.
 
-Numba spends most of its time in Python: it infers types and lowers them to LLVM's language. What
-a loop calls, and does not depend on the policy, is lowered once per machine. The next policy's
-loop takes it from disk, links it and optimizes it together with its own kernels, as if it had been
-lowered just now.
+Numba spends most of its time in Python, on type inference and on lowering to LLVM IR. Functions
+that a loop calls and that do not depend on the policy are lowered once per machine. The next
+policy's loop loads them from disk, links them and optimizes them together with its own kernels, as
+if they had just been lowered.
 
-A part is known by its fingerprint and the types of its arguments, and its symbol is made of them,
-so that parts written by different processes fit together.
+A part is identified by its fingerprint and the types of its arguments, which also form its symbol,
+so that parts written by different processes can be linked.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ Identity = tuple[str, tuple[Any, ...]]  # the fingerprint and the types of the a
 
 
 class Part(JITCodeLibrary):  # type: ignore[misc]
-    """A function as it was lowered: neither optimized nor made machine code."""
+    """A function in lowered form, neither optimized nor compiled to machine code."""
 
     always_inlined = ""  # the function's symbol if it is to be inlined wherever it is called
     identity: Identity | None = None
     _complete: Any = None
 
     def finalize(self) -> None:
-        """Leave everything to the whole."""
+        """Do nothing: parts are optimized and compiled with the whole."""
         self._raise_if_finalized()
         self._finalized = True
 
     def alone(self) -> Any:
-        """Return the function without those it calls."""
+        """Return the module of the function without its callees."""
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self) -> Any:
-        """Return the function with those it calls, for code that numba compiles in its own way."""
+        """Return the module of the function with its callees, for code compiled by numba itself."""
         if self._complete is None:
             self._complete = self.alone().clone()
             for library in gather(self):
@@ -69,7 +69,7 @@ def gather(
 
 
 def alone(library: JITCodeLibrary) -> Any:
-    """Return the module of a library, of a part without those it calls."""
+    """Return the module of a library; for a part, without its callees."""
     return library.alone() if isinstance(library, Part) else library._get_module_for_linking()
 
 
@@ -91,7 +91,7 @@ class PartCache(CodeCache):
     leads = False
 
     def lasting(self, library: Any) -> bool:
-        """Return whether a part, and what it calls, refers to no address of this process alone."""
+        """Return whether a part and its callees have no addresses valid only in this process."""
         names = [v.name for v in library.alone().global_variables]
         return not any(name.startswith("numba.dynamic.globals") for name in names) and all(
             other.identity if isinstance(other, Part) else not other.has_dynamic_globals
@@ -99,7 +99,7 @@ class PartCache(CodeCache):
         )
 
     def reduced(self, result: Any) -> Lowered:
-        """Return what to write of a part: its own code and numba's, and which parts it calls."""
+        """Return a part in the form written to disk: its code, numba's code, and its callees."""
         library = result.library
         module = library.alone().clone()
         calls: list[Any] = []
@@ -107,7 +107,7 @@ class PartCache(CodeCache):
             if isinstance(other, Part):
                 calls.append(other.identity)
                 continue
-            # The symbols of numba's own functions are numbered anew in every process.
+            # The symbols of numba's own functions are numbered from the start in every process.
             theirs = other._get_module_for_linking()
             names = {function.name for function in theirs.functions if not function.is_declaration}
             module.link_in(theirs, preserve=True)
@@ -126,13 +126,13 @@ class PartCache(CodeCache):
         )
 
     def rebuilt(self, target_context: Any, reduced: Any) -> Any:
-        """Return the part of which that was written, with those it calls."""
+        """Return a part with its callees from the form written to disk."""
         kept = Lowered(*reduced)
         library = Part(target_context.codegen(), kept.name)
         for identity in kept.calls:
             called = known(identity, target_context)
             if called is None:
-                raise ValueError("a function it calls is not there")
+                raise ValueError("a function it calls is missing")
             library.add_linking_library(called.library)
         library._final_module = llvm.parse_bitcode(kept.bitcode)
         library._reload_init.update(kept.reload_init)
@@ -154,7 +154,7 @@ class PartCache(CodeCache):
 
 
 def callable_part(target_context: Any, description: Any, library: Part) -> Any:
-    """Let numba call a part, and return the entry point it finds the part by."""
+    """Make a part callable by numba, and return its entry point."""
     entry = [].append  # type: ignore[var-annotated]  # any unique builtin function
     target_context.insert_user_function(entry, description, [library])
     return entry
@@ -164,7 +164,7 @@ _lowered: dict[Identity, Any] = {}
 
 
 def known(identity: Identity, target_context: Any) -> Any:
-    """Return a part that was lowered before, by this process or another; None if none did."""
+    """Return a part that was lowered before, by any process; None if there is none."""
     if identity not in _lowered:
         fingerprint, kinds = identity
         found = PartCache(f"part {fingerprint}", keep=True).load_overload(kinds, target_context)
@@ -176,7 +176,7 @@ def known(identity: Identity, target_context: Any) -> Any:
 
 
 def keep(identity: Identity, result: Any) -> None:
-    """Keep a part that was lowered just now."""
+    """Cache a part that was just lowered."""
     fingerprint, kinds = identity
     result.library.identity = identity
     _lowered[identity] = result
@@ -184,7 +184,7 @@ def keep(identity: Identity, result: Any) -> None:
 
 
 def named_function(function: FunctionType, fingerprint: str) -> FunctionIdentity:
-    """Return what numba knows a function by, its symbol made of the fingerprint."""
+    """Return numba's identity of a function, with a symbol that consists of the fingerprint."""
     identity = FunctionIdentity.from_function(function)
     identity.unique_id = fingerprint[:32]
     identity.unique_name = f"{identity.func_qualname}${identity.unique_id}"

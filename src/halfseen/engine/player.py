@@ -22,12 +22,12 @@ def player(
     stop: NDArray[Any] | None = None,
     world: World | None = None,
 ) -> Callable[..., None]:
-    """Return what plays replications `first` to `last` (excluded) of a cell into its track.
+    """Return a function that plays replications `first` to `last` (excluded) into a track.
 
     The track's first row belongs to replication `start`, 0 by default. `fit` is `fitted` or
     `compiled`, `world` the cell's own unless given. As soon as ``stop[0]`` is not 0 the loops
-    return, and what they were playing is left unfinished. Replications with actions of their own
-    are played one by one, so that one replication's actions at a time are held in memory.
+    return and leave the current replications unfinished. Replications with their own actions are
+    played one by one, so that the actions of only one are held in memory.
     """
     loop = cell_loop(cell, fit)
     given = cell.world() if world is None else world
@@ -53,7 +53,7 @@ def cell_loop(cell: AnyCell, fit: Callable[..., Callable[..., Any]]) -> Callable
 
 
 def ready(cell: AnyCell) -> Callable[..., None]:
-    """Return what plays a cell, its loop compiled for the types of its arguments."""
+    """Return the function that plays a cell, its loop compiled for the types of its arguments."""
     play = player(cell, compiled)
     play(0, 0, blank_track(cell, 1))
     return play

@@ -1,7 +1,7 @@
 """Moments, extremes and histograms of replications, from batches in any order.
 
 Replications are merged along one binary tree that depends on their numbers alone: 0 with 1,
-2 with 3, then 0-1 with 2-3, and so on. No bit of the result depends on the batches.
+2 with 3, then 0-1 with 2-3, and so on. The result does not depend on the batches, to the last bit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from halfseen.engine.arguments import Track
 from halfseen.equality import ByValue
 
-FOLDED = ("regret", "potential", "pulls", "observations", "pending")  # where a track has it
+FOLDED = ("regret", "potential", "pulls", "observations", "pending")  # if a track has them
 BINNED = ("regret", "potential")
 MOMENTS = ("mean", "square", "least", "largest")
 ACCURACY = 0.01  # relative accuracy of a quantile
@@ -38,7 +38,7 @@ class Part(ByValue):
     moments
         By span of replications, for every ``name`` in FOLDED with one row per checkpoint:
         ``name_mean``, ``name_square`` (the sum of squared deviations), ``name_least`` and
-        ``name_largest``, all of them doubles. Spans that `blocks` yields are merged at once,
+        ``name_largest``, all of them doubles. Spans that `blocks` yields are merged immediately,
         others at the end.
     histograms
         For every name in BINNED, over all replications: counts of `bin_of` on a last axis of BINS.
@@ -68,11 +68,11 @@ class Fold(ByValue):
 
     @property
     def count(self) -> int:
-        """How many replications it holds."""
+        """The number of replications included."""
         return sum(last - first for first, last in self.moments)
 
     def add(self, part: Part) -> None:
-        """Merge in replications that it does not hold yet."""
+        """Merge the statistics of further replications."""
         for (first, last), held in part.moments.items():
             moments, size = held, last - first
             while size & (size - 1) == 0 and first % size == 0:  # its sibling is complete
@@ -155,7 +155,7 @@ def _histogram(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def bin_of(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the bins of some values: 0 below 1e-6, then a fixed ratio of 1.01 / 0.99 each."""
+    """Return the bins of values: 0 below 1e-6, then bins with a ratio of 1.01 / 0.99."""
     with np.errstate(divide="ignore", invalid="ignore"):
         place = np.floor(np.log(values / SMALLEST) / LOG_RATIO) + 1.0
     return np.where(values < SMALLEST, 0, np.minimum(place, BINS - 1)).astype(np.int64)

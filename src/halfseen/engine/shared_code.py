@@ -1,6 +1,6 @@
 """Separately compiled functions, called by several loops through their symbols.
 
-A symbol is made of the function's fingerprint and the types of its arguments, and is defined
+A symbol consists of the function's fingerprint and the types of its arguments, and is defined
 before code that refers to it is loaded.
 """
 
@@ -18,7 +18,7 @@ Needs = list[tuple[str, tuple[Any, ...]]]  # fingerprints and types of shared fu
 
 
 class Shared(NamedTuple):
-    """A function compiled apart, by its fingerprint."""
+    """A separately compiled function, with its fingerprint."""
 
     dispatcher: Any
     fingerprint: str
@@ -38,7 +38,7 @@ _provided: dict[str, _Provided] = {}
 
 
 def share(dispatcher: Any, fingerprint: str) -> Shared:
-    """Let code refer to a function by its fingerprint and the types of its arguments."""
+    """Register a function under its fingerprint, so that other code can refer to it."""
     _shared[fingerprint] = Shared(dispatcher, fingerprint)
     return _shared[fingerprint]
 
@@ -49,13 +49,13 @@ def shared_symbols(module: Any) -> list[str]:
 
 
 def symbol_of(shared: Shared, kinds: tuple[Any, ...]) -> str:
-    """Return the symbol of a shared function for arguments of some types."""
+    """Return the symbol of a shared function for given argument types."""
     text = "/".join([shared.fingerprint, *map(repr, kinds)])
     return SYMBOL + hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def define(shared: Shared, kinds: tuple[Any, ...]) -> _Provided:
-    """Compile a shared function for some types, or load it, and define its symbol."""
+    """Compile a shared function for given argument types, or load it, and define its symbol."""
     symbol = symbol_of(shared, kinds)
     if symbol not in _provided:
         shared.dispatcher.compile(kinds)

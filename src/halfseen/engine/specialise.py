@@ -1,9 +1,9 @@
-"""Fit the loop with a policy's kernels, raw or compiled, and keep the compiled code on disk.
+"""Specialise a loop to a policy's kernels, plain or compiled, and cache compiled code on disk.
 
-A compiled function is found again by its argument types and a fingerprint of everything it can
-reach, so that editing any kernel, or a function it calls, or a constant, triggers a new compilation
-and nothing else does. Decorators mark what is inlined and what is shared by several loops:
-`halfseen.kernels.compile_hints`.
+A compiled function is identified by its argument types and a fingerprint of everything it can
+reach, so that editing a kernel, a function it calls or a constant triggers a new compilation, and
+nothing else does. The decorators of `halfseen.kernels.compile_hints` mark functions that are
+inlined or shared by several loops.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class OpenNames(Protocol):
     """Kernels with the mapping of the loop's open names to them."""
 
     def names(self) -> dict[str, Any]:
-        """Return what the open names stand for."""
+        """Return what is substituted for the open names."""
 
 
 def fitted(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> FunctionType:
-    """Return `function` with a policy's kernels in place of the names it leaves open.
+    """Return `function` with a policy's kernels substituted for its open names.
 
     Functions of the same module that it calls are fitted too, unless they are shared.
     """
@@ -49,9 +49,9 @@ def _fitted(function: Callable[..., Any], open_names: dict[str, Any]) -> Functio
 
 
 def leaves_open(function: FunctionType, open_names: Container[str]) -> bool:
-    """Return whether a function, or one of its module that it calls, uses some open name.
+    """Return whether a function, or one of its module that it calls, uses an open name.
 
-    Others are not copied for every policy, so that they are compiled once.
+    Other functions are not copied for every policy, so that they are compiled once.
     """
     seen = {function}
     ahead = [function]
@@ -102,7 +102,7 @@ def part_fingerprint(function: FunctionType, kernels: Iterable[Any]) -> str | No
 def may_allocate(function: FunctionType) -> bool:
     """Return whether a function may hold arrays that it, or a function it calls, has allocated.
 
-    Users' functions may allocate; what they give to ours are numbers.
+    Users' functions may allocate; they pass only numbers to ours.
     """
     return not is_own(function) or any(hint(each) == ALLOCATES for each in reach(function))
 

@@ -1,4 +1,4 @@
-"""Cholesky factors, in plain loops on arrays that are passed in."""
+"""Cholesky factors, in plain loops on preallocated arrays."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def factor_often(matrix: Vector, factor: Vector) -> None:
 
 @inline
 def root(square: float) -> float:
-    """Return the square root, 0 of a number below 0."""
+    """Return the square root, or 0 for a negative number."""
     return math.sqrt(square if square > 0.0 else 0.0)
 
 
@@ -65,7 +65,7 @@ def quotient(rest: float, pivot: float) -> float:
 
 @inline
 def factor_five(m: Vector, factor: Vector) -> None:
-    """Write the same factor of a matrix of five rows, with no loop to mispredict."""
+    """Write the Cholesky factor of a matrix of five rows, without loops or branches."""
     a = root(m[0, 0])
     b0, c0 = quotient(m[1, 0], a), quotient(m[2, 0], a)
     e0, f0 = quotient(m[3, 0], a), quotient(m[4, 0], a)

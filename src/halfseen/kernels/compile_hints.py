@@ -4,23 +4,23 @@ A loop and every function it can reach become one module, which is optimized onc
 each function the compiler decides by itself whether to inline it, unless it carries a marker:
 
 `inline`
-    is always inlined. For short functions in the innermost loop, where a measurement shows that
-    the compiler decides otherwise.
+    is always inlined. For short functions in the innermost loop that, according to a measurement,
+    the compiler would not inline.
 `shared`
-    is compiled once, apart, kept on disk under its own fingerprint and called by every loop. For
-    coarse work that does not depend on the policy (recording a design, eigenvalues, refactoring):
-    it is not compiled again with each policy, and a call costs a few nanoseconds per array
-    passed. A shared function must not raise, and none of the names it uses may be left open
-    for a policy's kernels.
+    is compiled once, separately, cached on disk under its own fingerprint and called by every loop.
+    For coarse work that does not depend on the policy (recording a design, eigenvalues,
+    refactoring): it is not compiled again with each policy, and a call costs a few nanoseconds per
+    array passed. A shared function must not raise, and must not use names that are replaced by a
+    policy's kernels.
 `allocates`
-    makes new arrays. It and the functions that can call it count references to arrays, which
-    costs about 10 ns for every row of a matrix that is named; no other function of this package
-    counts them, so that none may allocate.
+    allocates arrays. It and the functions that can call it count references to arrays, which costs
+    about 10 ns for every view of a matrix row; the other functions of this package do not count
+    references and must not allocate.
 `loop`
     is called from Python, once for many rounds, with named tuples of arrays, and returns nothing.
-    It is called by its address, without a wrapper that takes the tuples apart.
+    It is called by its address, without a wrapper that unpacks the tuples.
 
-A marker changes nothing in plain Python nor on a GPU.
+A marker has no effect in plain Python or on a GPU.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def inline(function: Function) -> Function:
 
 
 def shared(function: Function) -> Function:
-    """Mark a function as compiled once, apart, and called."""
+    """Mark a function as compiled once, separately, and called by every loop."""
     vars(function)["__compile__"] = SHARED
     return function
 
 
 def allocates(function: Function) -> Function:
-    """Mark a function as making new arrays."""
+    """Mark a function as allocating arrays."""
     vars(function)["__compile__"] = ALLOCATES
     return function
 

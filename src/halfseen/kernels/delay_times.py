@@ -1,7 +1,7 @@
 """Delays drawn by inversion: one uniform number gives the rounds until a reward arrives.
 
-A law is a row of numbers, so that one kernel serves all: its kind, the probability that a reward
-arrives at all, and two parameters.
+A law is a row of numbers, so that one kernel handles all laws: its kind, the probability that a
+reward ever arrives, and two parameters.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ DELAY, ARRIVED = range(2)  # rows of a list: delays, and the probability of arri
 
 @inline
 def delay_time(laws: Vector, row: int, u: float, lists: Vector) -> float:
-    """Return the delay that a uniform number in [0, 1[ stands for, infinite if none arrives.
+    """Return the delay for a uniform number in [0, 1[, infinite if the reward never arrives.
 
-    The parameters are: the delay; 1/log(M/(1+M)); the median and log scale; the exponent and the
-    scale; the first and the last place in `lists`, which holds listed laws one after the other.
+    The parameters, by kind, are: the delay; 1/log(M/(1+M)); the median and log scale; the exponent
+    and the scale; the first and the last position in `lists`, which holds the listed laws one after
+    the other.
     """
     arrive = laws[row, ARRIVE]
     if not u < arrive:
@@ -42,7 +43,7 @@ def other_delay(
     if kind == LISTED:
         return listed_delay(lists, int(first), int(second), u)
     v = u / arrive
-    if not v < 1.0:  # u just below `arrive`, rounded
+    if not v < 1.0:  # u is just below `arrive`, up to rounding
         return math.inf
     if kind == LOG_NORMAL:
         return whole_rounds(first * math.exp(second * normal_quantile(v)))
@@ -50,7 +51,7 @@ def other_delay(
 
 
 def whole_rounds(time: float) -> float:
-    """Return the whole number of rounds in a time, itself if it is too large to matter."""
+    """Return a time rounded down to whole rounds, or the time itself if that is very large."""
     return float(math.floor(time)) if time < 2.0**52 else time
 
 

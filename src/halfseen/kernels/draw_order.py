@@ -1,8 +1,8 @@
-"""Draws of the posterior from the longest to the shortest, and where draws and actions lie.
+"""Posterior draws ordered from the longest to the shortest, and the layout of draws and actions.
 
-Draws lie in groups of `GROUP`, actions in groups of `ACROSS`. A group is a table: a row holds one
-number of each of its members, which may be scratch. The compiler sees that rows of one table do not
-overlap, so that loops along them compute several numbers at a time, without a test beforehand.
+Draws are stored in groups of `GROUP`, actions in groups of `ACROSS`. A group is a table: a row
+holds one number of each of its members, which may be scratch. The compiler sees that rows of one
+table do not overlap, so it vectorizes loops along them without a check at run time.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from halfseen.checks import Vector
 from halfseen.kernels.compile_hints import inline
 
 LANES = 8  # numbers computed at once by the widest vector instructions
-GROUP = 64  # draws that lie together
-ACROSS = 16  # actions that lie together
-TOGETHER = 5  # coordinates whose products are added at once; of shorter vectors 5 are kept
-BINS = 32  # of lengths, by which draws are ordered
-VALUE, BEST, FOUND, NORMAL = range(4)  # rows of a group of draws; the last, one a coordinate
-# Rows of a group of actions; of the last three there are as many again for every coordinate.
+GROUP = 64  # draws per group
+ACROSS = 16  # actions per group
+TOGETHER = 5  # coordinates whose products are added at once; shorter vectors are padded to 5
+BINS = 32  # number of bins of lengths, by which draws are ordered
+VALUE, BEST, FOUND, NORMAL = range(4)  # rows of a group of draws; NORMAL has one per coordinate
+# Rows of a group of actions; the last three are repeated for every coordinate.
 MEAN, GAP, SPREAD, ALONG, REACH, WINS, SCALE, SUM, OWN = range(9)
-NEXT = 3 * ACROSS  # from one coordinate to the next
+NEXT = 3 * ACROSS  # offset from one coordinate to the next
 
 
 def lanes(count: int) -> int:
-    """Return the least multiple of `LANES` that is not below some count.
+    """Return a count rounded up to a multiple of `LANES`.
 
     >>> lanes(10)
     16
@@ -31,7 +31,7 @@ def lanes(count: int) -> int:
 
 
 def draw_places(draws: int) -> int:
-    """Return how many places some draws take.
+    """Return the number of slots for a number of draws, in whole groups.
 
     >>> draw_places(60)
     64
@@ -40,7 +40,7 @@ def draw_places(draws: int) -> int:
 
 
 def action_places(count: int) -> int:
-    """Return how many places some actions take.
+    """Return the number of slots for a number of actions, in whole groups.
 
     >>> action_places(12)
     16
@@ -49,7 +49,7 @@ def action_places(count: int) -> int:
 
 
 def coordinates(d: int) -> int:
-    """Return how many coordinates are kept of vectors of d numbers; those beyond d are 0.
+    """Return the number of coordinates stored for vectors of length d; those beyond d are 0.
 
     >>> coordinates(2), coordinates(9)
     (5, 9)
@@ -58,29 +58,29 @@ def coordinates(d: int) -> int:
 
 
 def draws_size(kept: int) -> int:
-    """Return how many numbers a group of draws takes."""
+    """Return the size of a group of draws, in numbers."""
     return (NORMAL + kept) * GROUP
 
 
 def actions_size(kept: int) -> int:
-    """Return how many numbers a group of actions takes."""
+    """Return the size of a group of actions, in numbers."""
     return SCALE * ACROSS + kept * NEXT
 
 
 def normals_size(dimension: int, draws: int) -> int:
-    """Return how many numbers `order_draws` writes."""
+    """Return the number of values that `order_draws` writes."""
     kept, width = coordinates(dimension), draw_places(draws)
     return width // GROUP * draws_size(kept) + kept + width // LANES
 
 
 def drawing_workspace(dimension: int, draws: int) -> int:
-    """Return how many numbers drawing and `order_draws` work in."""
+    """Return the size of the workspace for drawing and `order_draws`, in numbers."""
     return (coordinates(dimension) + 4) * lanes(draws) + BINS + 1
 
 
 @inline
 def places_used(count: int, group: int) -> int:
-    """Return how many places of a group are computed: a multiple of 4, so that none is left over.
+    """Return how many slots of a group are computed, rounded up to a multiple of 4.
 
     >>> [places_used(26, group) for group in range(2)]
     [16, 12]
@@ -91,24 +91,24 @@ def places_used(count: int, group: int) -> int:
 
 @inline
 def place_action(k: int, kept: int) -> int:
-    """Return where the first number of an action lies; the others follow `ACROSS` apart."""
+    """Return the offset of the first number of an action; the others follow `ACROSS` apart."""
     return k // ACROSS * actions_size(kept) + k % ACROSS
 
 
 def order_draws(drawn: Vector, d: int, draws: int, normals: Vector, work: Vector) -> None:
-    """Write draws from the longest to the shortest, and what is asked of them most often.
+    """Write draws from the longest to the shortest, with their means and largest lengths.
 
     Parameters
     ----------
     drawn
-        Numbers by coordinate and draw, `lanes` of each.
+        The draws, by coordinate and draw, with rows padded by `lanes`.
     d, draws
-        How many of them.
+        Numbers of coordinates and of draws.
     normals
-        The ordered draws are written here, by group and row; then their means by coordinate; then
-        for every `LANES` draws the largest square of a length among these and all that follow.
+        Output: the ordered draws, by group and row; then their means by coordinate; then, for every
+        `LANES` draws, the largest squared length among these and all that follow.
     work
-        Two numbers a draw and `BINS` + 1 more.
+        Workspace of two numbers per draw and `BINS` + 1 more.
     """
     kept, width = coordinates(d), lanes(draws)
     end = draw_places(draws) // GROUP * draws_size(kept)

@@ -1,7 +1,7 @@
 r"""The point of an ellipsoid farthest from 0, which is the most optimistic action of the unit ball.
 
 In the eigenbasis of W it is found from one equation in one unknown, the *secular equation* of
-trust-region methods; `halfseen.theory.farthest_point` says how.
+trust-region methods; see `halfseen.theory.farthest_point`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def write_farthest(
     scratch: Vector,
     action: Vector,
 ) -> float:
-    """Write the best action into `action` and return its value; nothing is checked or allocated.
+    """Write the best action into `action` and return its value, without validation or allocation.
 
-    `scratch` is an array (3, d). Runs as it is or compiled.
+    `scratch` is an array (3, d). The function runs as plain Python or compiled.
     """
     d = center.size
     widest = 0
@@ -81,9 +81,9 @@ def write_farthest(
 def solve_secular(pulls: Vector, spreads: Vector) -> float:
     r"""Return the :math:`\nu\ge 0` with :math:`\sum_i(b_i/(d_i+\nu))^2=1`, or 0 if it stays below.
 
-    Newton's method on one over the root of the sum, which is concave, from a point left of the
-    root: steps never overshoot, and a bisection stands by for rounding. Entries with b_i = 0 are
-    left out.
+    Newton's method is applied to one over the square root of the sum, which is concave, from a
+    point left of the root, so that steps never overshoot; bisection is the fallback for rounding
+    errors. Entries with b_i = 0 are left out.
     """
     total = 0.0
     low = 0.0
@@ -133,7 +133,7 @@ def _write_unit(scratch: Vector, eigenvectors: Vector, action: Vector) -> float:
     square = 0.0
     for i in range(d):
         share = scratch[CENTER, i] / largest
-        square += share * share  # not a power: C's and Python's differ in the last bit
+        square += share * share  # not a power, as C's and Python's differ in the last bit
     length = largest * math.sqrt(square)
     for j in range(d):
         action[j] = 0.0

@@ -1,22 +1,22 @@
 r"""Maximum likelihood for generalized linear rewards, on observed rounds.
 
-With :math:`N_k` observations of action :math:`a_k` that paid :math:`S_k` in all, the estimate
+With :math:`N_k` observations of action :math:`a_k` and a sum of rewards :math:`S_k`, the estimate
 maximises
 
 .. math:: \sum_k \ell(N_k,S_k;z_k)-\tfrac12\theta'P\theta,\qquad z_k=\langle a_k,\theta\rangle,
 
 where the link gives the score :math:`\ell'` and the curvature :math:`-\ell''` in z. Counts and sums
-are all there is to know of a fixed set of K actions, so a Newton step costs O(K d^2) whatever the
+are sufficient statistics for a fixed set of K actions, so a Newton step costs O(K d^2) whatever the
 number of rounds.
 
-Beyond a limit Z, which no :math:`|\langle a,\theta\rangle|` exceeds, the score goes on as a
-straight line. This changes nothing where the estimate lies inside. It keeps the estimate finite
-where the likelihood is largest at infinity (rewards that a plane separates, counts that are all 0),
-keeps the exponential from overflowing, and keeps the curvature above its smallest value on [-Z, Z],
-which is what the width of `GLMUCB` rests on.
+Beyond a limit Z, which no :math:`|\langle a,\theta\rangle|` exceeds, the score is extrapolated
+linearly. This changes nothing if the estimate lies within the limit. It keeps the estimate finite
+where the likelihood has its supremum at infinity (separable data, counts that are all 0), prevents
+overflow of the exponential, and keeps the curvature above its smallest value on [-Z, Z], as the
+width of `GLMUCB` requires.
 
-The kernel is plain Python on arrays that are passed in. It allocates nothing and runs as it is or
-compiled, with the link's ``score`` and ``curvature`` filled in.
+The kernel works on preallocated arrays. It allocates nothing and runs as plain Python or compiled,
+with the link's ``score`` and ``curvature`` filled in.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Likelihood(NamedTuple):
 
 
 class NewtonWork(NamedTuple):
-    """Where a maximum is searched: <a, theta> of every row, the next step and the curvature."""
+    """Workspace of `maximise`: <a, theta> of every row, the next step and the curvature."""
 
     z: Vector
     gradient: Vector
@@ -61,13 +61,13 @@ class NewtonWork(NamedTuple):
 
 
 def maximise(given: Likelihood, theta: Vector, work: NewtonWork) -> int:
-    """Move `theta` to the maximum by Newton steps from where it is and return how many it took.
+    """Move `theta` to the maximum by Newton steps and return the number of steps.
 
     `z` is set to <a, theta> of each row, `factor` to the Cholesky factor of the last curvature
     computed. A step is halved until the objective's derivative along it, at its end, is at least
-    minus a quarter of that at its start. Where the gradient shrank a hundredfold, the same factor
-    is used for the next step. Returns -1 where `MOST_STEPS` were not enough or the curvature is
-    not finite.
+    minus a quarter of that at its start. If the gradient shrank a hundredfold, the same factor is
+    used for the next step. Returns -1 if `MOST_STEPS` were not enough or the curvature is not
+    finite.
     """
     d, gradient, step = theta.size, work.gradient, work.step
     project_rows(given.rows, given.size, theta, work.z)
@@ -159,7 +159,7 @@ def write_curvature(given: Likelihood, work: NewtonWork) -> None:
 
 
 def factor_curvature(hessian: Vector, factor: Vector) -> bool:
-    """Write the Cholesky factor, with a jitter where it takes one; False if none helps."""
+    """Write the Cholesky factor, with jitter on the diagonal if needed; False if none helps."""
     jitter = 0.0
     tries = 0
     while not exceeds(hessian, hessian, 0.0, -jitter, factor):
@@ -194,7 +194,7 @@ def write_step(work: NewtonWork) -> float:
 
 
 def unreachable(design: Vector) -> Vector:
-    """Return the projection (d, d) on the null space of a design.
+    """Return the projection (d, d) onto the null space of a design.
 
     >>> unreachable(np.diag([2.0, 0.0])).tolist()
     [[0.0, 0.0], [0.0, 1.0]]

@@ -17,15 +17,15 @@ def least_ratio(gaps: Vector, gains: Vector, out: Vector) -> None:
     Two actions suffice. With gaps g, h and gains u, v of a pair, B = h - g > 0 and E = v - u > 0,
     the second is played with probability :math:`q = g/B - 2u/E`; if that lies between 0 and 1 the
     ratio is :math:`4B(gE - Bu)/E^2`, otherwise one of the two is better alone. The ratio is convex,
-    so an action that lowers it when mixed in leads on from the best one alone, and the search ends
-    at the least when no action does. Where nothing can be gained the least gap is played.
+    so the search starts from the best single action, mixes in actions that lower the ratio, and
+    ends at the minimum when no action does. If all gains are 0, the action of least gap is played.
 
     Parameters
     ----------
     gaps, gains
-        Of each action, at least 0.
+        Expected gap and information gain of each action, at least 0.
     out
-        The two actions, the probability of the second and the ratio are written here.
+        Output: the two actions, the probability of the second, and the ratio.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def least_ratio(gaps: Vector, gains: Vector, out: Vector) -> None:
 
 @inline
 def mix_in(gaps: Vector, gains: Vector, out: Vector) -> None:
-    """Lower the ratio by the action along which it falls fastest, until it falls along none."""
+    """Mix in the action along which the ratio decreases fastest, until it decreases along none."""
     falls = True
     while falls:
         i, j, chance = int(out[FIRST]), int(out[SECOND]), out[CHANCE]

@@ -44,7 +44,7 @@ def eigen(matrix: Vector, values: Vector, vectors: Vector) -> None:
 
 
 def _rotate(matrix: Vector, vectors: Vector, p: int, q: int) -> None:
-    """Turn the plane of coordinates p and q so that their entry becomes 0."""
+    """Rotate the plane of coordinates p and q so that their off-diagonal entry becomes 0."""
     off = matrix[p, q]
     if abs(off) <= NEGLIGIBLE * (abs(matrix[p, p]) + abs(matrix[q, q])):
         matrix[p, q] = 0.0

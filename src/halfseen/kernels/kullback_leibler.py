@@ -1,6 +1,6 @@
-"""Kullback-Leibler divergences of reward laws by their means, and the largest mean they allow.
+"""Kullback-Leibler divergences of reward laws by their means, and their inverses.
 
-A family is a number, so that one kernel serves all: GAUSSIAN, BERNOULLI, POISSON and EXPONENTIAL.
+A family is a number, so that one kernel handles all: GAUSSIAN, BERNOULLI, POISSON and EXPONENTIAL.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from halfseen.kernels.compile_hints import shared
 GAUSSIAN, BERNOULLI, POISSON, EXPONENTIAL = range(4)
 CLOSE = 1e-7  # relative Newton step after which the next one is below rounding
 STEPS = 60
-HUGE = 1e150  # for infinity, where it may be multiplied by 0
+HUGE = 1e150  # replaces infinity, where it may be multiplied by 0
 NEAR = 0.1  # relative change below which logarithms are summed as series
 
 
@@ -43,7 +43,7 @@ def divergence(family: float, mean: float, larger: float, scale: float) -> float
 def bend(old: float, new: float, change: float) -> float:
     """Return new - old - old log(new/old) to full relative precision, for two numbers above 0.
 
-    `change` is new - old, which a caller may know to more digits than the two tell. With
+    `change` is new - old, which a caller may know more precisely than the two numbers. With
     s = change/(new + old) the logarithm is 2 (s + s^3/3 + s^5/5 + ...), whose first term is
     subtracted exactly.
 
@@ -95,7 +95,7 @@ def own_term(family: float, mean: float) -> float:
 
 
 def slope_term(family: float, larger: float) -> float:
-    """Return what the mean is multiplied by in K(mean, M), for laws that are not normal."""
+    """Return the coefficient of the mean in K(mean, M), for laws that are not normal."""
     if family == BERNOULLI:
         return math.log((1.0 - larger) / larger) if 0.0 < larger < 1.0 else -HUGE
     if family == POISSON:
@@ -122,11 +122,11 @@ def upper_mean(
     family, mean, scale
         As for `divergence`.
     own
-        ``own_term(family, mean)``, which a caller may have at hand.
+        ``own_term(family, mean)``, which a caller may have computed already.
     level
         At least 0.
     start
-        A guess, or 0: the solution of a problem nearby saves steps.
+        Initial guess, or 0; the solution of a similar problem saves steps.
 
     Examples
     --------
@@ -149,9 +149,9 @@ def upper_mean(
 def upper_bernoulli(mean: float, own: float, level: float, start: float) -> float:
     """Return the largest M with K(mean, M) <= level, for Bernoulli laws.
 
-    K is convex in M: Newton's method descends to the solution from any larger M, at the latest
-    after its first step. The first M is the least of the bounds that K >= 2 (M-m)^2,
-    K >= (M-m)^2/(2M) and K >= own - (1-m) log(1-M) give.
+    K is convex in M, so Newton's method descends to the solution from any larger M, at the latest
+    after its first step. The initial M is the least of the upper bounds given by
+    K >= 2 (M-m)^2, K >= (M-m)^2/(2M) and K >= own - (1-m) log(1-M).
     """
     if mean >= 1.0:
         return 1.0
@@ -181,7 +181,7 @@ def upper_bernoulli(mean: float, own: float, level: float, start: float) -> floa
 
 @shared
 def upper_poisson(mean: float, level: float, start: float) -> float:
-    """Return the largest M with K(mean, M) <= level, for Poisson laws, as `upper_bernoulli`."""
+    """Return the largest M with K(mean, M) <= level, for Poisson laws; see `upper_bernoulli`."""
     if not mean > 0.0:
         return level
     rise = start - mean
@@ -200,7 +200,7 @@ def upper_exponential(mean: float, level: float) -> float:
     """Return the largest M with K(mean, M) <= level, for exponential laws.
 
     In x = log(M/mean) the divergence exp(-x) - 1 + x is convex, at least x - 1 and at least
-    x^2/(2+x): Newton's method descends from the lesser of the two bounds.
+    x^2/(2+x); Newton's method descends from the smaller of the two resulting bounds.
     """
     if not mean > 0.0:
         return 0.0

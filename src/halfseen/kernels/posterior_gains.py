@@ -32,7 +32,7 @@ from halfseen.kernels.draw_order import (
     places_used,
 )
 
-ROUNDING = 1.0 + 1e-9  # no action is left out because of rounding
+ROUNDING = 1.0 + 1e-9  # margin, so that no action is left out because of rounding
 NOBODY = -1.0
 NOT_NEGATIVE = (1 << 40) - 1
 
@@ -46,29 +46,29 @@ def estimate_gains(
     draws: int,
     normals: Vector,
 ) -> None:
-    r"""Write each action's expected gap and the variance of its value that the best one explains.
+    r"""Write each action's expected gap and the variance of its value explained by the best action.
 
     Thetas are :math:`\hat\theta+\sigma Lz`. With b the best action of a draw, the gap of a is the
     mean of :math:`\langle b,\theta\rangle` less that of :math:`\langle a,\theta\rangle`, and the
     variance that of the mean of :math:`\langle a,\theta\rangle` given b.
 
-    An action whose mean lies behind the leader's by more than a draw of some length can make up is
-    not compared on draws that are not longer: about half of the comparisons.
+    An action whose mean is so far below the leader's that no draw up to some length can compensate
+    is compared on longer draws only, which saves about half of the comparisons.
 
     Parameters
     ----------
     actions
-        The actions by group and row; their rows GAP and SPREAD are the result.
+        The actions by group and row; the results are written to their rows GAP and SPREAD.
     count
-        How many actions.
+        Number of actions.
     posterior
         The estimate, and L, lower triangular.
     noise
         Sigma.
     draws
-        How many thetas.
+        Number of posterior draws.
     normals
-        What `order_draws` wrote.
+        The output of `order_draws`.
     """
     kept, width = coordinates(posterior[0].size), draw_places(draws)
     size, room = actions_size(kept), draws_size(kept)
@@ -96,9 +96,9 @@ def estimate_gains(
 
 @inline
 def project(block: Vector, n: int, posterior: tuple[Vector, Vector], noise: float) -> None:
-    """Write each posterior mean of a group, and by coordinate what a normal number adds to it.
+    """Write each posterior mean of a group, and the coefficients of the normal draws.
 
-    What is added up for each action is set to 0.
+    The accumulators of each action are set to 0.
     """
     estimate, factor = posterior
     d = estimate.size
@@ -129,7 +129,7 @@ def project(block: Vector, n: int, posterior: tuple[Vector, Vector], noise: floa
 
 @inline
 def project_five(block: Vector, n: int, estimate: Vector, factor: Vector, noise: float) -> None:
-    """Write the same for actions of five coordinates, all in one pass."""
+    """Do what `project` does for actions of five coordinates, in one pass."""
     a, b, c, e, f = estimate[0], estimate[1], estimate[2], estimate[3], estimate[4]
     a0, b0, c0 = noise * factor[0, 0], noise * factor[1, 0], noise * factor[2, 0]
     e0, f0, b1 = noise * factor[3, 0], noise * factor[4, 0], noise * factor[1, 1]
@@ -150,7 +150,7 @@ def project_five(block: Vector, n: int, estimate: Vector, factor: Vector, noise:
 
 @inline
 def limit_reach(block: Vector, n: int, kept: int, leader: Vector, edges: Vector) -> None:
-    """Write among how many times `LANES` draws, the longest first, an action may be the best."""
+    """Write in how many blocks of `LANES` draws, longest first, an action may be the best."""
     scale = SCALE * ACROSS
     first, a, b = leader[0], leader[scale], leader[scale + NEXT]
     c, e, f = leader[scale + 2 * NEXT], leader[scale + 3 * NEXT], leader[scale + 4 * NEXT]
@@ -178,9 +178,10 @@ def limit_reach(block: Vector, n: int, kept: int, leader: Vector, edges: Vector)
 def find_best(
     actions: Vector, count: int, kept: int, leader: int, group: Vector, start: int
 ) -> int:
-    """Write the best action of each draw of a group by its place, NOBODY for the leader.
+    """Write the offset of the best action of each draw of a group, NOBODY for the leader.
 
-    Returns among how many of the draws others than the leader may be the best.
+    Returns the number of draws, from the first, in which an action other than the leader may be
+    the best.
     """
     reached, size = 0, actions_size(kept)
     value_of(actions[leader:], 0, kept, group, GROUP, VALUE)
@@ -218,7 +219,7 @@ def value_of(block: Vector, k: int, kept: int, group: Vector, n: int, row: int) 
 
 @inline
 def compare(group: Vector, n: int, action: float) -> None:
-    """Keep the better of the best so far and another action whose values were written."""
+    """Update the best action so far with another one, whose values were written."""
     for x in range(n if n < GROUP else GROUP):
         new, old, known = group[FOUND * GROUP + x], group[x], group[BEST * GROUP + x]
         group[BEST * GROUP + x] = action if new > old else known
@@ -227,7 +228,7 @@ def compare(group: Vector, n: int, action: float) -> None:
 
 @inline
 def compare_five(block: Vector, k: int, group: Vector, n: int, action: float) -> None:
-    """Keep the better of the best so far and another action, of five coordinates, in one pass."""
+    """Update the best action so far with another one of five coordinates, in one pass."""
     mean, own, normal = block[k], SCALE * ACROSS + k, NORMAL * GROUP
     a, b, c = block[own], block[own + NEXT], block[own + 2 * NEXT]
     e, f = block[own + 3 * NEXT], block[own + 4 * NEXT]
@@ -242,13 +243,13 @@ def compare_five(block: Vector, k: int, group: Vector, n: int, action: float) ->
 
 @inline
 def add_by_best(left: int, kept: int, group: Vector, actions: Vector) -> None:
-    """Add how many draws each action but the leader is the best of, and the sums of these."""
+    """Count the draws in which each action except the leader is the best, and sum these draws."""
     found = 0
-    for x in range(left):  # a branch would be guessed wrong
+    for x in range(left):  # without a branch, which would be mispredicted
         group[FOUND * GROUP + found] = x
         found += 1 if group[BEST * GROUP + x] >= 0.0 else 0
     for place in range(found):
-        x = int(group[FOUND * GROUP + place]) & (GROUP - 1)  # the compiler sees: not below 0
+        x = int(group[FOUND * GROUP + place]) & (GROUP - 1)  # for the compiler: not negative
         spot = int(group[BEST * GROUP + x]) & NOT_NEGATIVE
         actions[spot + WINS * ACROSS] += 1.0
         own, normal = spot + SUM * ACROSS, x + NORMAL * GROUP
@@ -265,7 +266,7 @@ def add_by_best(left: int, kept: int, group: Vector, actions: Vector) -> None:
 def weigh(actions: Vector, count: int, kept: int, leader: int, draws: int, average: Vector) -> None:
     """Write the expected gaps and the variances explained from the sums by best action.
 
-    The draws that no other action is the best of are the leader's, which comes last.
+    The remaining draws are those in which the leader is the best; it comes last.
     """
     share, left, top = 1.0 / draws, float(draws), 0.0
     groups, size, rest = action_places(count) // ACROSS, actions_size(kept), actions[leader:]
@@ -306,9 +307,10 @@ def explain(
     share: float,
     average: Vector,
 ) -> float:
-    """Return the mean value of an action in the draws it is the best of.
+    """Return the mean value of an action over the draws in which it is the best.
 
-    What their mean adds to the value of every action is squared and added to the variances.
+    The deviation of every action's mean value over these draws is squared and added to its
+    variance.
     """
     size, weights = actions_size(kept), own[SUM * ACROSS :]
     for g in range(action_places(count) // ACROSS):
@@ -330,7 +332,7 @@ def combine(
     block: Vector,
     n: int,
 ) -> None:
-    """Write what some factor of a vector, less that of the average, adds to each action's value."""
+    """Write the change of each action's value for factor * vector - less * average."""
     a, b = factor * vector[0] - less * average[0], factor * vector[step] - less * average[1]
     c = factor * vector[2 * step] - less * average[2]
     e = factor * vector[3 * step] - less * average[3]

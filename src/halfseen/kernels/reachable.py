@@ -1,7 +1,7 @@
-"""What a kernel can reach: functions and constants, through its globals and closures.
+"""The functions and constants that a kernel can reach through its globals and closures.
 
-Halfseen's own functions are known by their bytecode, all others by `halfseen.fingerprint`, which
-follows whatever Python can keep a number in.
+Halfseen's own functions are identified by their bytecode, all others by `halfseen.fingerprint`,
+which follows every object that can hold a constant.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _OWN_FILES = str(Path(__file__).parent.parent)
 
 
 def renewed(kernel: Kernel) -> Kernel:
-    """Return a kernel, or a copy of it if what it reaches has changed since it was first asked for.
+    """Return a kernel, or a copy of it if anything it reaches has changed since the first call.
 
-    Compiled code is found by the function it was made from and keeps the helpers and constants of
-    that moment. In a notebook a helper can be defined anew while the kernel that calls it stays
-    the same object. Where a change could not be told, every call returns a new copy. Anything that
-    is not a function of the user's is returned as it is.
+    Numba caches compiled code by function object, with the helpers and constants of the time of
+    compilation. In a notebook a helper can be redefined while the kernel that calls it stays the
+    same object. If a change could not be detected, every call returns a new copy. Anything that is
+    not a function of the user is returned unchanged.
     """
     if not isinstance(kernel, FunctionType) or is_own(kernel):
         return kernel
@@ -41,32 +41,33 @@ def renewed(kernel: Kernel) -> Kernel:
         return cast(Kernel, _copied(kernel, {}))
     states = _states.setdefault(kernel, {})
     if now not in states:
-        # What numba compiled before may hold constants of another moment.
+        # Code that numba compiled before may contain old constants.
         first = not states and not any(map(_is_compiled, _all_reached(kernel)))
         states[now] = kernel if first else _copied(kernel, {})
     return states[now]  # type: ignore[return-value]
 
 
 def is_own(function: FunctionType) -> bool:
-    """Return whether a function is of this package, not of a user."""
+    """Return whether a function belongs to this package."""
     return function.__code__.co_filename.startswith(_OWN_FILES) and not function.__closure__
 
 
 def _is_compiled(value: Any) -> bool:
-    """Return whether numba's njit or vectorize made something."""
+    """Return whether an object was made by numba's njit or vectorize."""
     return type(value).__module__.startswith("numba.") and _plain(value) is not None
 
 
 def _plain(value: Any) -> FunctionType | None:
-    """Return the Python function that numba's njit or vectorize was given."""
+    """Return the Python function behind an object made by numba's njit or vectorize."""
     found = getattr(getattr(value, "_dispatcher", value), "py_func", None)
     return found if isinstance(found, FunctionType) else None
 
 
 def _copied(value: Any, copies: dict[int, Any]) -> Any:
-    """Return a copy of a function, with copies of the functions it calls, as they are now.
+    """Return a copy of a function, with copies of the functions it currently calls.
 
-    What numba has compiled is copied too, not compiled yet; of modules, only what is named.
+    Numba's compiled functions are copied in uncompiled form; of modules, only the names used are
+    copied.
     """
     if id(value) in copies:
         return copies[id(value)]
@@ -114,7 +115,7 @@ def _not_compiled(value: Any, plain: FunctionType) -> Any:
 
 
 def _module_copied(module: ModuleType, used: set[str], copies: dict[int, Any]) -> ModuleType:
-    """Return a module in which what numba compiled is not compiled yet, if there is any."""
+    """Return a copy of a module with numba's functions uncompiled, if it has any."""
     known = {name: vars(module)[name] for name in used & set(vars(module))}
     own = {name: _copied(value, copies) for name, value in known.items() if _is_compiled(value)}
     if all(own[name] is known[name] for name in own):
@@ -129,7 +130,7 @@ def _names(function: FunctionType) -> set[str]:
 
 
 def _all_reached(function: FunctionType) -> Iterator[Any]:
-    """Yield what a function reaches by name, through functions and one step into modules."""
+    """Yield the objects a function reaches by name, through functions and one level of modules."""
     seen: set[int] = set()
     ahead: list[Any] = [function]
     while ahead:
@@ -161,7 +162,7 @@ def reach(function: FunctionType) -> dict[FunctionType, None]:
 def fingerprint(function: FunctionType) -> str | None:
     """Return a digest of all code and constants that a function can reach.
 
-    None if it reaches something that cannot be written down, of which nothing can be kept.
+    None if it reaches an object without a fingerprint, so that its code cannot be cached.
     """
     digest = hashlib.sha256()
     reached: dict[FunctionType, None] = {}

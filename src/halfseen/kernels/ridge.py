@@ -1,14 +1,14 @@
 r"""Ridge regression on observed rounds, one observation at a time.
 
 With :math:`W=\lambda I+\sum x x'` and :math:`b=\sum y\,x` over the observed rounds, the state is
-:math:`W^{-1}`, :math:`\log\det W` and :math:`\hat\theta=W^{-1}b`; of a fixed finite set of actions
-also each action's mean :math:`a'\hat\theta` and squared width :math:`a'W^{-1}a`. Nothing changes
-on a round that is not observed.
+:math:`W^{-1}`, :math:`\log\det W` and :math:`\hat\theta=W^{-1}b`; for a fixed finite set of actions
+also each action's mean :math:`a'\hat\theta` and squared width :math:`a'W^{-1}a`. Rounds that are
+not observed change nothing.
 
-The kernels are plain Python on arrays that are passed in; they allocate nothing and run as they
-are or compiled. One observation costs O(d^2), or O(d^2 + K d) with K actions. They lose about a
-unit in the last place per observation, so the state is computed afresh on a schedule
-(`next_refactor`) from what is kept exactly: W and b, or the counts and sums of a fixed set.
+The kernels work on preallocated arrays; they allocate nothing and run as plain Python or compiled.
+One observation costs O(d^2), or O(d^2 + K d) with K actions. They lose about a unit in the last
+place per observation, so the state is recomputed on a schedule (`next_refactor`) from quantities
+that are kept exactly: W and b, or the counts and sums of a fixed set.
 
 Actions are passed as `columns`, an array (d, K) with one action per column: loops over the last
 index are then the long ones.
@@ -36,7 +36,7 @@ REFACTOR_SPACING = 64  # times the dimension: a refactor then costs under 2% of 
 
 @inline
 def observe_action(inverse: Vector, x: Vector, v: Vector) -> float:
-    r"""Add one observed action to the design and return how wide it was.
+    r"""Add one observed action to the design and return its squared width before.
 
     .. math:: v=W^{-1}x,\quad s=x'v,\quad (W+xx')^{-1}=W^{-1}-\frac{vv'}{1+s},\quad
               \log\det(W+xx')=\log\det W+\log(1+s)
@@ -78,7 +78,7 @@ def update_estimate(theta: Vector, x: Vector, v: Vector, s: float, reward: float
 def update_actions(
     columns: Vector, v: Vector, s: float, step: float, g: Vector, means: Vector, widths: Vector
 ) -> None:
-    r"""Bring the means and squared widths of a fixed set of actions up to date.
+    r"""Update the means and squared widths of a fixed set of actions.
 
     .. math:: g_k=a_k'v,\qquad \text{mean}_k \leftarrow \text{mean}_k + g_k\,\text{step},\qquad
               \text{width}^2_k \leftarrow \text{width}^2_k - \frac{g_k^2}{1+s}
@@ -107,10 +107,10 @@ def accumulate(
     x: Vector,
     reward: float,
 ) -> None:
-    """Add one observation to W and b, from which everything can be computed afresh.
+    """Add one observation to W and b, from which everything can be recomputed.
 
-    Sums are compensated (Kahan): the rests carry what rounding left out, and start at 0. Without
-    them, adding the same action a million times loses five digits of W.
+    Sums are compensated (Kahan): `design_rest` and `target_rest` hold the rounding errors and start
+    at 0. Without them, adding the same action a million times loses five digits of W.
     """
     d = x.size
     for i in range(d):
@@ -134,7 +134,7 @@ def gather(
     design: Vector,
     target: Vector,
 ) -> None:
-    r"""Write W and b of a fixed set of actions from how often each was observed.
+    r"""Write W and b of a fixed set of actions from the counts and sums of each.
 
     .. math:: W=\lambda I+\sum_k N_k a_k a_k',\qquad b=\sum_k S_k a_k
 
@@ -158,7 +158,7 @@ def gather(
 def refactor(
     design: Vector, target: Vector, factor: Vector, inverse: Vector, theta: Vector
 ) -> float:
-    r"""Compute the inverse and the estimate afresh and return log det W.
+    r"""Recompute the inverse and the estimate and return log det W.
 
     By Cholesky: :math:`W=LL'`, :math:`W^{-1}=L^{-\top}L^{-1}`,
     :math:`\log\det W=2\sum_i\log L_{ii}`. `factor` is scratch (d, d). Returns NaN, and writes
@@ -179,7 +179,7 @@ def refactor(
             return math.nan
         factor[i, i] = math.sqrt(left)
         logdet += math.log(left)
-    for j in range(d):  # the inverse of L takes its place
+    for j in range(d):  # L is overwritten by its inverse
         factor[j, j] = 1.0 / factor[j, j]
         for i in range(j + 1, d):
             left = 0.0
@@ -205,7 +205,7 @@ def refactor(
 def refresh_actions(
     columns: Vector, inverse: Vector, theta: Vector, means: Vector, widths: Vector
 ) -> None:
-    """Compute the means and squared widths of a fixed set of actions afresh, in O(K d^2)."""
+    """Recompute the means and squared widths of a fixed set of actions, in O(K d^2)."""
     d, actions = columns.shape
     for k in range(actions):
         means[k] = 0.0
@@ -235,7 +235,7 @@ def project(columns: Vector, vector: Vector, out: Vector) -> None:
 def project_both(
     columns: Vector, vector: Vector, other: Vector, out: Vector, other_out: Vector
 ) -> None:
-    """Write the products of every action with two vectors, those of `project`, in one go."""
+    """Write the products of every action with two vectors, as `project` does, in one pass."""
     d = vector.size
     first, second = (vector[0], other[0]) if d % 2 == 1 else (0.0, 0.0)
     for k in range(out.size):
@@ -255,7 +255,7 @@ def square_widths(columns: Vector, inverse: Vector, g: Vector, widths: Vector) -
 
     .. math:: a'W^{-1}a=2\sum_i a_i\Big(\tfrac12 W^{-1}_{ii}a_i+\sum_{j<i}W^{-1}_{ij}a_j\Big)
 
-    Two rows i and two terms j of each at a time are a quarter of the traffic of one by one.
+    Two rows i and two terms j are processed at a time, which takes a quarter of the memory traffic.
     """
     d = columns.shape[0]
     for k in range(widths.size):
@@ -309,10 +309,10 @@ def add_row(columns: Vector, inverse: Vector, i: int, g: Vector, widths: Vector)
 
 @inline
 def next_refactor(observed: int, dimension: int) -> int:
-    """Return the number of observations at which to compute the state afresh next.
+    """Return the number of observations at which to recompute the state next.
 
-    After 1, 2, 4, ... observations, where the inverse still shrinks fast and errors of its first
-    size would stay, then every `REFACTOR_SPACING` times d.
+    It is recomputed after 1, 2, 4, ... observations, while the inverse shrinks fast and early
+    errors would dominate, and then every `REFACTOR_SPACING` times d observations.
 
     >>> next_refactor(0, 5), next_refactor(8, 5), next_refactor(512, 5)
     (1, 16, 832)

@@ -15,8 +15,8 @@ ROUNDING_ERROR = 1e-9  # relative error of a sum of many rewards
 def tie_edge(top: float) -> float:
     """Return the number that an index must exceed to be larger than `top`.
 
-    The widths of two actions of the same length differ by rounding. With a small margin, equal
-    actions are equal on every machine and the first of them is played.
+    The widths of two actions of the same length differ by rounding errors. With a small margin,
+    equal actions tie on every machine and the first of them is played.
 
     >>> 1.0 + 1e-13 > tie_edge(1.0), 1.0 + 1e-11 > tie_edge(1.0), -1e9 > tie_edge(-math.inf)
     (False, True, True)
@@ -25,7 +25,7 @@ def tie_edge(top: float) -> float:
 
 
 def first_largest(values: Vector) -> int:
-    """Return the number of the largest value, the first among equals.
+    """Return the index of the largest value, the first among equals.
 
     >>> import numpy as np
     >>> first_largest(np.array([1.0, 1.0 + 1e-15, 0.5]))

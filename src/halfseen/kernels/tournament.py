@@ -1,4 +1,4 @@
-"""A tournament over the arms: the largest index in O(log arms) after one of them changes.
+"""A tournament tree over the arms, which updates the largest index in O(log arms).
 
 A tree with four children per node: node 0 is the root, node k has children 4k+1 to 4k+4, and arm a
 sits at node ``leaves + a``. Among equal indices the lowest arm wins. Winners are unsigned, which
@@ -39,10 +39,10 @@ def build(values: Vector, winners: NDArray[Any], leaves: int) -> int:
 
 
 def climb(values: Vector, winners: NDArray[Any], leaves: int, arm: int, value: float) -> int:
-    """Give one arm a new value, replay its matches and return the winning arm.
+    """Set the value of one arm, update its path to the root and return the winning arm.
 
-    The best rival at each level does not depend on the new value, so that only one comparison a
-    level has to wait for it.
+    The best rival at each level does not depend on the new value, so only one comparison per level
+    depends on it.
     """
     node = leaves + arm
     values[node] = value

@@ -1,8 +1,8 @@
 """Eigenvalues of a symmetric matrix without eigenvectors, in plain loops.
 
-Reflections make the matrix tridiagonal, then shifted rotations without square roots shrink what is
-beside its diagonal. That takes a quarter of the time of `halfseen.kernels.jacobi`
-for 10 rows, a sixth for 20.
+Reflections make the matrix tridiagonal, then shifted rotations without square roots reduce its
+off-diagonal entries. This takes a quarter of the time of `halfseen.kernels.jacobi` for 10 rows, a
+sixth for 20.
 
 References
 ----------
@@ -46,7 +46,7 @@ def write_eigenvalues(matrix: Vector, values: Vector) -> None:
 
 
 def _make_tridiagonal(matrix: Vector, values: Vector) -> None:
-    r"""Leave the diagonal in `values` and the squares beside it in the first row of `matrix`.
+    r"""Write the diagonal to `values`, the squared off-diagonal to the first row of `matrix`.
 
     .. math:: A \leftarrow A - vw' - wv',\qquad w = p - \tfrac12\beta(p'v)v,\quad
               p=\beta Av,\quad \beta=2/v'v

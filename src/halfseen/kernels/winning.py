@@ -1,7 +1,7 @@
-"""The winner among arms, looked for after every observation: the rule "either", compiled.
+"""The test for the best arm after every observation: a kernel for the rule "either".
 
-`halfseen.theory.winner` says the same of any counts and sums; here an arm's upper limit is computed
-when it is needed and kept until the arm is observed again.
+`halfseen.theory.winner` computes the same from any counts and sums; here an arm's upper limit is
+computed when it is needed and kept until the arm is observed again.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from halfseen.checks import Vector
 from halfseen.kernels.compile_hints import shared
 from halfseen.kernels.kullback_leibler import BERNOULLI, own_term, upper_bernoulli
 
-EVIDENCE, LIMIT, RHO, FAMILY = range(4)  # of a rule: two thresholds, rho, the law of the rewards
-UPPER, MIXTURE = range(2)  # kept of an arm: its upper limit, log B(S+1/2, F+1/2) - log B(1/2, 1/2)
+EVIDENCE, LIMIT, RHO, FAMILY = range(4)  # entries of a rule: two thresholds, rho, the reward law
+UPPER, MIXTURE = range(2)  # kept per arm: upper limit, log B(S+1/2, F+1/2) - log B(1/2, 1/2)
 NONE = -1
-SMALLEST_SCALE = 1e-100  # stands for rewards without noise
+SMALLEST_SCALE = 1e-100  # used for rewards without noise
 STEPS = 50
 
 
@@ -30,10 +30,11 @@ def winning_arm(
     observed, totals
         Number and sum of the observed rewards of each arm.
     kept
-        Two numbers of each arm that this function keeps from one observation to the next.
+        Two numbers per arm that this function keeps from one observation to the next.
     rule
-        What the evidence against every other arm must reach, what the evidence against a value of
-        one arm's mean must, rho, and BERNOULLI for the exact rule on rewards of 0 or 1.
+        The threshold for the evidence against every other arm, the threshold for the evidence
+        against a value of one arm's mean, rho, and BERNOULLI for the exact rule on rewards of 0
+        or 1.
     scales
         Sub-Gaussian scale of each arm's rewards; below 0 for arms that are never played.
     arm
@@ -66,7 +67,7 @@ def winning_arm(
         if kept[a, UPPER] != kept[a, UPPER]:
             kept[a, UPPER] = upper_limit(observed[a], totals[a], kept[a, MIXTURE], rule, scales[a])
         highest = max(highest, kept[a, UPPER])
-    if highest == -math.inf:  # a single arm has nothing to be compared with
+    if highest == -math.inf:  # there is only one arm
         return NONE
     if pairwise:
         return leader
@@ -136,7 +137,7 @@ def upper_limit(n: float, total: float, mixture: float, rule: Vector, scale: flo
     rho = rule[RHO]
     target = rule[LIMIT] + 0.5 * math.log(1.0 + n / rho)
     s = math.sqrt(2.0 * target)
-    for _ in range(STEPS):  # Newton's method falls to the root: the left side is convex
+    for _ in range(STEPS):  # Newton's method descends to the root, as the left side is convex
         density = 2.0 * math.exp(-0.5 * s * s) / math.sqrt(2.0 * math.pi)
         step = (one_sided(s) - target) / (s + density / (2.0 - math.erfc(s * math.sqrt(0.5))))
         s -= step

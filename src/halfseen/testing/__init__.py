@@ -1,4 +1,4 @@
-"""The checks every kind must pass, yours included."""
+"""Checks that every kind must pass, including your own."""
 
 from halfseen.testing.arms import check_policy
 from halfseen.testing.censorships import check_censorship

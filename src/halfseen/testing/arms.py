@@ -1,4 +1,4 @@
-"""The checks every policy must pass, yours included."""
+"""Checks that every policy must pass, including your own."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ _SIGNATURES = {
 
 @promised
 def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
-    """Raise AssertionError unless a policy keeps the contract of `halfseen.policies.Policy`.
+    """Raise AssertionError unless a policy fulfils the contract of `halfseen.policies.Policy`.
 
-    Over a grid of problems, censorships and action sets it demands that
+    Over a grid of problems, censorships and action sets it checks that
 
     - compiled code and plain Python give the same trajectory, to the last bit;
-    - neither the number of workers nor their chunks change anything;
+    - the results do not depend on the number of workers or the chunk size;
     - jumping from observation to observation gives the same trajectory as playing every round;
-    - the live agent makes the same choices as the simulation, if one can play the policy;
+    - the live agent, if it supports the policy, makes the same choices as the simulation;
     - an index is a number, the same for the same arguments, `choose` returns an arm that is
-      playable, learning adds one to the count and leaves other arms alone, and no kernel writes to
-      the table.
+      playable, learning adds one to the count and does not change other arms, and no kernel writes
+      to the table.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
         live = not policy.only_in_studies
         if live and cell.problem.actions.same_every_round:
             _check_agent(cell, plain)
-    assert tried > 0, f"{policy} accepted none of the settings it was offered"
+    assert tried > 0, f"{policy} accepted none of the settings it was tested on"
 
 
 def _cells(policy: Policy, horizon: int, seed: int) -> Iterator[Cell]:

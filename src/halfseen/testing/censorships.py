@@ -1,4 +1,4 @@
-"""The checks every censorship must pass, yours included."""
+"""Checks that every censorship must pass, including your own."""
 
 from __future__ import annotations
 
@@ -45,26 +45,26 @@ _METHODS = {
 def check_censorship(
     censorship: Censorship, *, arms: int = 3, dimension: int = 3, horizon: int = 40, seed: int = 5
 ) -> None:
-    """Raise AssertionError unless a censorship keeps the contract of `Censorship`.
+    """Raise AssertionError unless a censorship fulfils the contract of `Censorship`.
 
-    It demands of a censorship, on arms, on vectors, or on both, that
+    For arms, vectors, or both, it checks that
 
     - it is a frozen dataclass with a name, made of code and values;
     - probabilities are above 0 and at most 1, one for each action, and within `observe_range`;
-    - they are all 1 if it `sees_everything`, and it has `seen_draws` if it goes `by_reward`;
-    - the same action has the same probability whenever it is asked for and whatever else is on
-      offer (unless `by_place` is set), and the actions given are left as they are;
+    - they are all 1 if `sees_everything` is set, and it has `seen_draws` if `by_reward` is set;
+    - the same action has the same probability in every call and whatever other actions are offered
+      (unless `by_place` is set), and the given actions are not modified;
     - the kernel of its profile, if there is one, agrees with `probabilities`, plain and compiled;
     - plain Python and compiled loops give the same trajectory, to the last bit.
 
     Parameters
     ----------
     censorship
-        What to check.
+        The censorship to check.
     arms, dimension
-        The number of arms, and of coordinates of the actions, that it is tested on.
+        Number of arms, and number of coordinates of actions, of the tests.
     horizon, seed
-        Horizon and seed of the short studies that are played.
+        Horizon and seed of the short test studies.
 
     Examples
     --------
@@ -94,13 +94,13 @@ def check_censorship(
     else:
         _check_vectors(censorship, rows, seen, horizon, seed)
     assert len(refusals) < 2, (
-        f"{censorship} must work on {arms} arms or on vectors of {dimension} coordinates; it says:"
+        f"{censorship} must work on {arms} arms or on vectors of {dimension} coordinates; errors:"
         f" {' '.join(refusals)}"
     )
 
 
 def _probabilities(censorship: Censorship, actions: Any) -> Vector:
-    """Return the probabilities of actions if they are right and the same when asked for again."""
+    """Return the probabilities of actions, after checking that they are valid and repeatable."""
     name = f"{type(censorship).__name__}.probabilities"
     kept = actions.copy() if isinstance(actions, np.ndarray) else actions
     try:
@@ -112,7 +112,7 @@ def _probabilities(censorship: Censorship, actions: Any) -> Vector:
     except Exception as error:
         what = "vectors" if isinstance(actions, np.ndarray) else "arms"
         requirement = f"must work on {what} ({type(error).__name__}: {error})"
-        raise InvalidInput(name, requirement, actions, "Refuse what it cannot know.") from error
+        raise InvalidInput(name, requirement, actions, "Raise InvalidInput for these.") from error
     assert np.array_equal(actions, kept), f"{name} must not write to the actions"
     assert values.dtype.kind in "fiu", f"{name} must return numbers"
     count = len(actions) if isinstance(actions, np.ndarray) else actions
@@ -132,7 +132,7 @@ def _probabilities(censorship: Censorship, actions: Any) -> Vector:
 
 
 def _check_described(censorship: Censorship) -> None:
-    """Check what reports and the theory are told."""
+    """Check the attributes that reports and the theory use."""
     name, said = type(censorship).__name__, censorship.in_words()
     assert isinstance(said, str), f"{name}.in_words must return a sentence, not {shorten(said)}"
     ends = censorship.observe_range
@@ -146,11 +146,11 @@ def _check_described(censorship: Censorship) -> None:
 
 
 def _check_seen_draws(censorship: Censorship) -> None:
-    """Check that rewards decide what is seen only where it is said how seen ones are drawn."""
+    """Check that a censorship that depends on the reward defines how observed ones are drawn."""
     own = type(censorship).seen_draws is not Censorship.seen_draws
     name = type(censorship).__name__
     assert own or not censorship.by_reward or isinstance(censorship, Delayed | WithCovariate), (
-        f"{name}.seen_draws must say how seen rewards are drawn, since {name}.by_reward is set"
+        f"{name}.seen_draws must return how seen rewards are drawn, since {name}.by_reward is set"
     )
 
 
@@ -183,8 +183,8 @@ def _in_range(censorship: Censorship, seen: Vector) -> None:
     low, high = censorship.observe_range
     inside = not (seen.min() < low - _ROUNDING or seen.max() > high + _ROUNDING)
     assert inside, (
-        f"{type(censorship).__name__}.observe_range must hold every probability: {low:g} to"
-        f" {high:g} does not hold {seen.min():g} and {seen.max():g}"
+        f"{type(censorship).__name__}.observe_range must contain every probability: {low:g} to"
+        f" {high:g} does not contain {seen.min():g} and {seen.max():g}"
     )
 
 

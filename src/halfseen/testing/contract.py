@@ -1,4 +1,4 @@
-"""What the checks of all kinds have in common."""
+"""Helpers shared by the checks of all kinds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OpenName:
 
 
 def promised(check: Callable[Given, None]) -> Callable[Given, None]:
-    """Let a check raise AssertionError where the kind itself refuses what it must take."""
+    """Decorate a check so that any exception raised by the kind becomes an AssertionError."""
 
     @functools.wraps(check)
     def checked(*given: Given.args, **options: Given.kwargs) -> None:
@@ -52,13 +52,13 @@ def promised(check: Callable[Given, None]) -> Callable[Given, None]:
         except Exception as error:
             kind = type(next(iter((*given, *options.values())), None)).__name__
             said = str(error) if isinstance(error, InvalidInput) else _raised(error)
-            raise AssertionError(f"{kind} must take what it was given: {said}") from error
+            raise AssertionError(f"{kind} must accept its test input: {said}") from error
 
     return checked
 
 
 def check_pickled(noun: Any) -> None:
-    """Raise AssertionError unless something survives pickling, as workers of a cluster need it."""
+    """Raise AssertionError unless an object survives pickling, as workers of a cluster need."""
     name = type(noun).__name__
     try:
         again = as_a_process_gets_it(noun)
@@ -68,7 +68,7 @@ def check_pickled(noun: Any) -> None:
 
 
 def check_kind(noun: Any, base: type[Any]) -> None:
-    """Raise AssertionError unless something is a frozen, named dataclass of a kind."""
+    """Raise AssertionError unless an object is a frozen dataclass of a kind, with a name."""
     name = type(noun).__name__
     if isinstance(noun, type):
         raise AssertionError(f"Give an object, {noun.__name__}(...), not the class itself")
@@ -130,7 +130,7 @@ def check_methods(noun: Any, **arguments: str) -> None:
 
 
 def call_kernel(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a kernel returns; an error inside it becomes a sentence that names the kernel."""
+    """Return the result of a kernel; its exceptions become an AssertionError that names it."""
     try:
         return function(*arguments)
     except Exception as error:
@@ -143,13 +143,13 @@ def call_kernel(what: str, function: Callable[..., Any], *arguments: Any) -> Any
             if isinstance(value, np.ndarray | int | float)
         ]
         raise AssertionError(
-            f"{what} must work on whatever the loop gives it. It raised {type(error).__name__}:"
+            f"{what} must work on every input from the loop. It raised {type(error).__name__}:"
             f" {error}, where {', '.join(given)}"
         ) from error
 
 
 def check_number(what: str, value: Any) -> float:
-    """Return what a kernel returned if it is a number and not NaN."""
+    """Return a kernel's result after checking that it is a number and not NaN."""
     assert isinstance(value, int | float | np.number), (
         f"{what} must return a number, not {shorten(value)}"
     )
@@ -158,7 +158,7 @@ def check_number(what: str, value: Any) -> float:
 
 
 def check_constants(noun: Any, *arguments: Any) -> Vector:
-    """Return what `table` returns as an array of floats if it is made of numbers."""
+    """Return the result of `table` as an array of floats, after checking that it is numeric."""
     what = f"{type(noun).__name__}.table"
     try:
         returned, again = noun.table(*arguments), noun.table(*arguments)
@@ -196,7 +196,7 @@ def _check_same(what: str, first: float, second: Any) -> None:
 
 @contextmanager
 def compiling(noun: Any) -> Iterator[None]:
-    """Turn the compiler's complaints about a kernel into a sentence."""
+    """Turn the compiler's errors about a kernel into an AssertionError that explains them."""
     try:
         yield
     except Exception as error:
@@ -209,7 +209,7 @@ def compiling(noun: Any) -> Iterator[None]:
 
 
 def check_engines(cell: AnyCell, noun: Any) -> Track:
-    """Return a cell's tracks if plain Python and compiled code give the same, to the last bit."""
+    """Return a cell's tracks after checking that plain and compiled code agree to the last bit."""
     plain = blank_track(cell, REPLICATIONS)
     playing = f"playing {cell.problem} under {cell.censorship}"
     try:
@@ -245,14 +245,14 @@ def watched(policy: Any) -> Any:
 
 
 def _watched(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that checks what it returns and that it leaves its arguments alone."""
+    """Return a kernel that checks its result and that it does not modify its arguments."""
     chooses = what.endswith(".choose")
     names = list(inspect.signature(function).parameters)
 
     def checked(*given: Any) -> Any:
         arrays = _arrays(dict(zip(names, given, strict=False)))
         if chooses:
-            arrays.pop("state", None)  # the rest of which is the policy's own
+            arrays.pop("state", None)  # the policy may write to it
         kept = {name: array.copy() for name, array in arrays.items()}
         value = function(*given)
         for name, array in arrays.items():
@@ -284,7 +284,7 @@ def _arrays(given: dict[str, Any]) -> dict[str, NDArray[Any]]:
 
 
 def _raised(error: Exception) -> str:
-    """Return an error's name, what it says and the line that raised it."""
+    """Return an exception's name, message and the line that raised it."""
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     where = f"{os.path.basename(frame.f_code.co_filename)}, line {line}"
     return f"{type(error).__name__}: {error} ({where})"

@@ -1,4 +1,4 @@
-"""The checks every law of delays must pass, yours included."""
+"""Checks that every delay law must pass, including your own."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _ROUNDING = 1e-9
 
 @promised
 def check_delay_law(law: DelayLaw, *, most: int = 1000) -> None:
-    """Raise AssertionError unless a law of delays keeps the contract of `DelayLaw`.
+    """Raise AssertionError unless a delay law fulfils the contract of `DelayLaw`.
 
-    It demands that
+    It checks that
 
     - it is a frozen dataclass with a name, made of code and values;
-    - `arrived_by` takes an array of delays, returns the same every time, is 0 before delay 0, never
-      falls and never exceeds `arrive`;
-    - it reaches `arrive` at `longest`, where that is finite;
+    - `arrived_by` takes an array of delays, returns the same every time, is 0 for negative delays,
+      never decreases and never exceeds `arrive`;
+    - it equals `arrive` at `longest`, if that is finite;
     - `delay` is its inverse: the first delay by which more than a share u has arrived.
 
     Examples
@@ -47,7 +47,7 @@ def check_delay_law(law: DelayLaw, *, most: int = 1000) -> None:
             f"{name}.arrived_by must take an array of delays; it raised {type(error).__name__}:"
             f" {error}"
         ) from error
-    assert arrived.shape == delays.shape, f"{name}.arrived_by must return a number per delay"
+    assert arrived.shape == delays.shape, f"{name}.arrived_by must return one number per delay"
     assert not np.isnan(arrived).any(), f"{name}.arrived_by must return numbers, not NaN"
     assert np.array_equal(arrived, law.arrived_by(delays)), (
         f"{name}.arrived_by must return the same every time: no randomness, no state"

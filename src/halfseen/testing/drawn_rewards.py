@@ -1,4 +1,4 @@
-"""The checks every law of rewards must pass, yours included."""
+"""Checks that every reward law must pass, including your own."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from halfseen.problems.reward_laws import draw_normal as draw
 
 _DRAWS = 20_000
-_ERRORS = 6.0  # standard errors: a right law fails with probability 2e-9
-_TAIL = 200  # the largest deviations, from which the tail index is estimated
-_LIGHT = 2.6  # tail index from which a variance is taken to exist
-_MEANLESS = 1.1  # tail index up to which a mean is taken not to exist
+_ERRORS = 6.0  # standard errors: a correct law fails with probability 2e-9
+_TAIL = 200  # number of largest deviations from which the tail index is estimated
+_LIGHT = 2.6  # tail index above which a variance is assumed to exist
+_MEANLESS = 1.1  # tail index below which a mean is assumed not to exist
 _OTHER_MEANS = (-1.0, 0.0, 2.0)
 
 
@@ -37,21 +37,21 @@ _OTHER_MEANS = (-1.0, 0.0, 2.0)
 def check_reward_law(
     law: RewardLaw, *, means: Any = (0.5, 0.25, 1.0), noise: Any = None, seed: int = 5
 ) -> None:
-    """Raise AssertionError unless a law of rewards keeps the contract of `RewardLaw`.
+    """Raise AssertionError unless a reward law fulfils the contract of `RewardLaw`.
 
-    It demands that
+    It checks that
 
     - it is a frozen dataclass with a name, made of code and values;
-    - the kernel `draw` returns a finite number, the same at the same place of the same stream, and
-      writes to nothing;
+    - the kernel `draw` returns a finite number, the same for the same arguments, and modifies
+      nothing;
     - draws have a mean (Cauchy's law, for example, has none);
-    - compiled it draws the same numbers, to the last bit;
-    - draws are independent from one observation, arm, replication and seed to the next;
+    - the compiled kernel draws the same numbers, to the last bit;
+    - draws are independent across observations, arms, replications and seeds;
     - their mean is that of the arm, also for other means that `check` accepts;
-    - their standard deviation is at most `scale`, and equal to it where the law takes noise and
-      leaves `scale` as it is. Laws whose tails are too heavy for a variance are exempt;
-    - where `values` lists what a reward can be, every draw is one of them, as often as it says;
-    - for a law that says `sub_gaussian`, large deviations are no more frequent than
+    - their standard deviation is at most `scale`, and equal to it if the law takes noise and does
+      not override `scale`. Laws whose tails are too heavy for a variance are exempt;
+    - if `values` lists the possible rewards, every draw is one of them, with the stated frequency;
+    - for a law with `sub_gaussian` set, large deviations are no more frequent than
       2 exp(-t^2 / (2 scale^2)).
 
     Examples
@@ -146,7 +146,7 @@ def _check_scale(law: RewardLaw, row: Vector, mean: float, scale: float, arm: in
     error = _ERRORS * spread * math.sqrt(max(kurtosis - 1.0, 0.0) / (4.0 * _DRAWS)) + 1e-12
     told = f"{_DRAWS:,} draws of arm {arm} have {spread:.4g}, and `scale` says {scale:g}"
     assert spread <= scale + error, (
-        f"{name}.scale must not be below the standard deviation, which policies are told: {told}"
+        f"{name}.scale, which policies use, must not be below the standard deviation: {told}"
     )
     own = type(law).scale is not RewardLaw.scale
     assert own or not law.takes_noise or spread >= scale - error, (
@@ -176,7 +176,7 @@ def _check_values(law: RewardLaw, row: Vector, bandit: ArmedBandit, arm: int) ->
     error = _ERRORS * np.sqrt(chances * (1.0 - chances) / len(row)) + 10.0 / len(row)
     wrong = np.flatnonzero(np.abs(shares - chances) > error)
     assert not len(wrong), (
-        f"{name} must say how often a reward is drawn: {rewards[wrong[0]]:g} makes up"
+        f"{name} must give the probability of each reward: {rewards[wrong[0]]:g} makes up"
         f" {shares[wrong[0]]:.4g} of {_DRAWS:,} draws of arm {arm}, not {chances[wrong[0]]:.4g}"
     )
 
@@ -187,13 +187,13 @@ def _check_tails(name: str, away: Vector, arm: int) -> None:
     for t in (3.0, 4.0, 5.0, 6.0):
         bound, seen = 2.0 * math.exp(-0.5 * t * t), int((away > t).sum())
         assert binom.sf(seen - 1, _DRAWS, min(bound, 1.0)) > 1e-9, (
-            f"{name} must not say sub_gaussian = True: {seen} of {_DRAWS:,} draws of arm {arm} are"
+            f"{name} must not set sub_gaussian = True: {seen} of {_DRAWS:,} draws of arm {arm} are"
             f" more than {t:g} scales from the mean, and at most {_DRAWS * bound:.1f} are expected"
         )
 
 
 def tail_index(away: Vector) -> float:
-    """Return Hill's estimate of the tail index of absolute deviations: moments below it exist."""
+    """Return Hill's estimate of the tail index; moments of a lower order exist."""
     largest = np.sort(away)[-_TAIL - 1 :]
     if largest[0] <= 0.0 or largest[0] == largest[-1]:
         return math.inf
@@ -201,7 +201,7 @@ def tail_index(away: Vector) -> float:
 
 
 def _check_independence(name: str, what: str, first: Vector, second: Vector) -> None:
-    """Compare ranks, which exist whatever the tails; rows that are nearly constant are left out."""
+    """Check the rank correlation, defined for any tails; nearly constant rows are left out."""
     from scipy.stats import rankdata
 
     for one, other in zip(first, second, strict=True):
@@ -215,7 +215,7 @@ def _check_independence(name: str, what: str, first: Vector, second: Vector) -> 
 
 
 def _changes(row: Vector) -> float:
-    """Return the share of draws that differ from the commonest one."""
+    """Return the share of draws that differ from the most common value."""
     _, counts = np.unique(row, return_counts=True)
     return 1.0 - float(counts.max()) / len(row)
 

@@ -1,4 +1,4 @@
-"""The checks every policy for generalized linear bandits must pass, yours included."""
+"""Checks that every policy for generalized linear bandits must pass, including your own."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _THETA = (0.9, -0.5, 0.7)
 def check_glm_policy(
     policy: GLMPolicy, *, link: str | Link = "logistic", horizon: int = 60, seed: int = 5
 ) -> None:
-    """Raise AssertionError unless a policy keeps the contract of `halfseen.policies.GLMPolicy`.
+    """Raise AssertionError unless a policy fulfils the contract of `halfseen.policies.GLMPolicy`.
 
-    It demands what `check_linear_policy` demands of a linear policy, on the same grid of action
-    sets and censorships, with rewards of the given link. The first call compiles the policy for
-    every kind of action set, which takes seconds.
+    It makes the same checks as `check_linear_policy`, on the same grid of action sets and
+    censorships, with rewards of the given link. The first call compiles the policy for every kind
+    of action set, which takes seconds.
     """
     check_kind(policy, GLMPolicy)
     cells = list(glm_cells(policy, link, horizon, seed))

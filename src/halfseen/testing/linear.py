@@ -1,4 +1,4 @@
-"""The checks every policy for linear bandits must pass, yours included."""
+"""Checks that every policy for linear bandits must pass, including your own."""
 
 from __future__ import annotations
 
@@ -64,18 +64,18 @@ SIGNATURES = {
 
 @promised
 def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 5) -> None:
-    """Raise AssertionError unless a policy keeps the contract of `halfseen.policies.LinearPolicy`.
+    """Raise AssertionError unless a policy fulfils the contract of `LinearPolicy`.
 
-    Over a grid of action sets and censorships it demands that
+    Over a grid of action sets and censorships it checks that
 
     - compiled code and plain Python give the same trajectory, to the last bit;
-    - neither the number of workers nor their chunks change anything;
+    - the results do not depend on the number of workers or the chunk size;
     - jumping from observation to observation gives the same trajectory as playing every round;
     - the live agent makes the same choices as the simulation;
-    - an index is a number, the same for the same arguments, at every call, the radius is a number
-      of at least 0 that never shrinks as more is seen, and no kernel writes to its arguments;
-    - `choose`, where there is one, returns an action and reads no rates of observation;
-    - `on_ball`, where there is one, writes a vector of the unit ball, and none has a larger index.
+    - an index is a number, the same for the same arguments in every call, the radius is a number of
+      at least 0 that never decreases with more observations, and no kernel modifies its arguments;
+    - `choose`, if there is one, returns an action and does not read the observation probabilities;
+    - `on_ball`, if there is one, writes a vector of the unit ball with the largest index.
 
     The first call compiles the policy for every kind of action set, which takes seconds.
 
@@ -141,14 +141,14 @@ def playgrounds(horizon: int) -> list[tuple[Any, Any]]:
 
 
 def check_linear_cell(cell: LinearCell) -> None:
-    """Raise AssertionError unless every way to play a cell gives the same tracks."""
+    """Raise AssertionError unless all engines and loops give the same tracks for a cell."""
     plain = check_engines(cell, cell.policy)
     if cell.open_names.get("JUMPS"):
         _check_rounds(cell, plain)
 
 
 def check_live_agent(cell: LinearCell) -> None:
-    """Raise AssertionError unless the live agent chooses as the engine does on one sequence."""
+    """Raise AssertionError unless the live agent makes the same choices as the engine."""
     rows, problem, policy = cell.problem.actions.given, cell.problem, cell.policy
     assert rows is not None
     expected = blank_track(cell, 1)
@@ -176,7 +176,7 @@ def check_live_agent(cell: LinearCell) -> None:
 
 
 def check_kernels(cell: LinearCell) -> None:
-    """Raise AssertionError unless the kernels of a cell's policy keep their contract."""
+    """Raise AssertionError unless the kernels of a cell's policy fulfil their contract."""
     policy, name = cell.policy, type(cell.policy).__name__
     for kernel, arguments in SIGNATURES.items():
         check_signature(policy, kernel, arguments)
@@ -207,8 +207,8 @@ def _check_radius(what: str, radius: Callable[..., float], table: Vector) -> Non
     for spread in np.linspace(0.0, 50.0, 201).tolist():
         value = check_pure(what, radius, spread, table)
         assert value >= last, (
-            f"{what} must be at least 0 and must not shrink as more is seen: {last:g}, then"
-            f" {value:g}"
+            f"{what} must be at least 0 and must not decrease with more observations: {last:g},"
+            f" then {value:g}"
         )
         last = value
 

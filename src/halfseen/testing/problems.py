@@ -1,4 +1,4 @@
-"""The checks every problem must pass, yours included."""
+"""Checks that every problem must pass, including your own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from halfseen.testing.contract import (
 )
 from halfseen.testing.drawn_rewards import check_reward_law
 
-_DRAWS, _ERRORS = 2000, 6.0  # draws of a link, and standard errors they may be off
+_DRAWS, _ERRORS = 2000, 6.0  # draws of a link, and tolerance in standard errors
 _PLAYED: dict[type[Any], tuple[Any, Any]] = {
     ArmedBandit: (Cell, RandomChoice()),
     LinearBandit: (LinearCell, LinRandom()),
@@ -44,19 +44,19 @@ _PLAYED: dict[type[Any], tuple[Any, Any]] = {
 
 @promised
 def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None:
-    """Raise AssertionError unless a problem keeps the contract of `Problem`.
+    """Raise AssertionError unless a problem fulfils the contract of `Problem`.
 
-    It demands that
+    It checks that
 
     - it is a frozen dataclass with a name, made of code and values;
     - `bandit` returns the same bandit every time, one of the three that can be played;
-    - rewards have the means that regret is counted by (`check_reward_law`);
-    - its actions are the same whenever they are asked for, and of length at most 1;
-    - the regret that is played is that of the means: what the best action of each round would
-      have paid, less what was paid on average;
-    - no round loses less than nothing;
-    - draws of a link have the mean that its curve says;
-    - it is the same once pickled, and a registered one once written to a spec and read again;
+    - rewards have the means from which regret is computed (`check_reward_law`);
+    - its actions are the same in every call, and of length at most 1;
+    - the simulated regret is computed from the means: the mean of the best action of each round
+      minus the mean of the action played;
+    - no round has a negative regret;
+    - draws of a link have the mean given by its curve;
+    - it survives pickling and, if it is registered, being written to a spec and read again;
     - plain Python and compiled loops give the same trajectory, to the last bit.
 
     Examples
@@ -96,7 +96,7 @@ def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None
         )
     losses = np.diff(track.regret, axis=1, prepend=0.0)
     assert losses.min() >= -1e-9 * max(1.0, float(track.regret.max())), (
-        f"{name}: a round lost {losses.min():g}; nothing pays more than the best action on offer"
+        f"{name}: a round lost {losses.min():g}; no action can pay more than the best one on offer"
     )
     gap = getattr(bandit, "largest_gap", None)
     assert gap is None or track.regret.max() <= horizon * gap * (1.0 + 1e-9), (
@@ -119,7 +119,7 @@ def _check_actions(bandit: LinearBandit) -> None:
         if rows is None:
             continue
         again = getattr(actions, what)
-        assert np.array_equal(rows, again), f"{name}.{what} must be the same whenever asked for"
+        assert np.array_equal(rows, again), f"{name}.{what} must be the same in every call"
         axes = 2 if what == "fixed" else 3
         shape = (actions.count, actions.dimension)
         assert rows.ndim == axes, f"{name}.{what} must have {axes} axes"
@@ -137,18 +137,20 @@ def _check_actions(bandit: LinearBandit) -> None:
         except InvalidInput as error:
             raise AssertionError(str(error)) from None
         assert np.array_equal(first, second), (
-            f"{name}.offer must be decided by the generator it is given: no other randomness"
+            f"{name}.offer must depend only on the generator it is given: no other randomness"
         )
 
 
 def _check_spec(problem: Problem, policy: Any) -> None:
-    """Raise AssertionError unless a registered problem is the same once written and read again."""
+    """Raise AssertionError unless a registered problem is the same after a round trip to a spec."""
     study = Study(problem, Uniform(0.5), policy, horizon=1)
     known = {kind for _, kinds in registries() for kind in kinds.values()}
     if study.functions or not set(map(type, _dataclasses(problem))) <= known:
         return
     again = next(iter(study_from(study.to_dict()).problems.values()))
-    assert again == problem, f"{problem} must be what a spec says of it; read again it is {again}"
+    assert again == problem, (
+        f"{problem} must survive a round trip to a spec; read again it is {again}"
+    )
 
 
 def _dataclasses(part: Any) -> Iterator[Any]:
@@ -160,7 +162,7 @@ def _dataclasses(part: Any) -> Iterator[Any]:
 
 
 def _check_link(bandit: GeneralizedLinearBandit, seed: int) -> None:
-    """Raise AssertionError unless the rewards of a link have the mean that its curve says."""
+    """Raise AssertionError unless the rewards of a link have the mean given by its curve."""
     curve, name = bandit.curve, type(bandit).__name__
     for place, along in enumerate((-0.5, 0.0, 0.5)):
         mean = curve.mean(along * bandit.reach * bandit.norm)

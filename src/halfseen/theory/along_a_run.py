@@ -1,4 +1,4 @@
-"""Bounds for a run: its potential at each round, and the failure probability of optimism."""
+"""Bounds along a run: on the potential at given rounds, and on the failure of optimism."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from halfseen.theory.linear.worst_case_along import worst_case_along
 
 
 def bounded_policies(problem: Any) -> tuple[type[Any], ...]:
-    """Return the policies whose regret is bounded in problems of this kind."""
+    """Return the policies to which all regret bounds for this kind of problem apply."""
     if problem.generalized:
         return GLMUCB, RidgeGLMUCB
     return (LinUCB,) if problem.linear else (UCB,)
@@ -32,22 +32,22 @@ def bounded_policies(problem: Any) -> tuple[type[Any], ...]:
 def potential_bound_along(
     problem: Any, censorship: Any, policy: Any, alpha: float, rounds: Sequence[int] | NDArray[Any]
 ) -> Vector:
-    """Return a bound on the expected potential at each of some rounds; for arms it is exact.
+    """Return an upper bound on the expected potential at each of the given rounds.
 
     Parameters
     ----------
     problem, censorship, policy
         A bandit, its censorship and a policy.
     alpha
-        The order of the potential; of a linear bandit it is 1.
+        Order of the potential; ignored for linear bandits, where it is 1.
     rounds
         The numbers of rounds.
 
     Returns
     -------
     Vector
-        One bound per entry of `rounds`; infinite where the smallest probability of being observed
-        is not known, and with late feedback.
+        One bound per entry of `rounds`; infinite if feedback is delayed or the smallest probability
+        of being observed is unknown.
     """
     lam = float(policy.regularization)
     if censorship.comes_late:
@@ -67,7 +67,7 @@ def potential_bound_along(
 
 
 def optimism_failure(problem: Any, censorship: Any, policy: Any, horizon: int) -> float | None:
-    """Return the proved probability that the policy's confidence set ever misses the truth.
+    """Return a bound on the probability that the policy's confidence set ever misses the truth.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def optimism_failure(problem: Any, censorship: Any, policy: Any, horizon: int) -
     Returns
     -------
     float or None
-        None where nothing is proved, as for a policy given a wrong noise or bound.
+        None if no bound is proved, for example because the policy was given a wrong noise or bound.
     """
     if type(policy) not in bounded_policies(problem):
         return None

@@ -39,7 +39,7 @@ def optimism_failure_probability(arms: int, horizon: float) -> float:
 
     Notes
     -----
-    As printed. The width is that of :class:`halfseen.UCB`.
+    As in the paper. The width is that of :class:`halfseen.UCB`.
 
     References
     ----------
@@ -61,7 +61,7 @@ def censoring_failure_probability(
     *,
     delta: float = 0.5,
 ) -> float:
-    r"""Return a bound on the probability that far fewer rewards are seen than expected.
+    r"""Return a bound on the probability that far fewer rewards are observed than expected.
 
     .. math:: P\Big(\exists a,t:\ \tau_a\ge\frac{24\log T}{p_a}+1,\ N_a<(1-\delta)p_a\tau_a\Big)
               \ \le\ \frac{2\,d_{\rm eff}}{\delta^2}\,T^{-12\delta^2}
@@ -101,14 +101,14 @@ def censoring_failure_probability(
 
 
 def event_frequencies(result: Any) -> xarray.Dataset:
-    """Return how often each event happened in a simulation, with 95% intervals.
+    """Return how often each event occurred in a simulation, with 95% confidence intervals.
 
     Parameters
     ----------
     result
-        What a simulation returned: ``result.data`` holds ``optimism_failed`` and
-        ``censoring_failed``, 1 where the event had happened by that checkpoint, 0 where not and -1
-        where the policy does not define it, along an axis ``replication``.
+        The result of a simulation: ``result.data`` holds ``optimism_failed`` and
+        ``censoring_failed``, 1 if the event had occurred by that checkpoint, 0 if not, and -1 if
+        the policy does not define it, along an axis ``replication``.
 
     Returns
     -------
@@ -118,8 +118,8 @@ def event_frequencies(result: Any) -> xarray.Dataset:
 
     Notes
     -----
-    The interval is exact, so at least 95% of them cover the true probability. It is for one
-    checkpoint; along a row of checkpoints the same replications are counted again.
+    The intervals are exact: each covers the true probability with at least 95% probability.
+    Intervals at different checkpoints are not independent, as they use the same replications.
 
     References
     ----------

@@ -14,7 +14,7 @@ from halfseen.errors import InvalidInput, counted_entries
 
 
 def observation(observe: Any) -> Vector:
-    """Return probabilities of being observed, each in ]0, 1] and not vanishing."""
+    """Return validated probabilities of being observed, each in ]0, 1] and at least 1e-300."""
     found = many("observe", observe, above=0.0, at_most=1.0, fix=checks.OBSERVE_FIX)
     if found.min() < checks.SMALLEST_OBSERVE:
         checks.observation_probabilities("observe", found)

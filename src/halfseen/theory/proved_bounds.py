@@ -1,4 +1,4 @@
-"""A bound on the regret, and all bounds of one policy in one problem."""
+"""A regret bound, and the table of all bounds for a policy on a problem."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class Bound(Shown):
     name
         Name in the table.
     value
-        The bound; infinity where it does not apply. A finite value that does not apply is an order
-        of growth, not a bound.
+        The bound; infinity if it does not apply. A finite value that does not apply is an order of
+        growth, not a bound.
     terms
-        The parts it is the sum of, by name.
+        Its terms, by name, which add up to the value.
     reference
         The statement it comes from.
     paper
         True for the paper's own bound (with its misprints corrected), False for a sharper one.
     applies
-        Whether its conditions hold here.
+        Whether its conditions hold.
     reason
-        Why it does not apply; empty where it does.
+        Why it does not apply; empty if it does.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Bound(Shown):
         return f"regret is at most {show(self.value)} ({self.name}; {self.reference})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values; None for what has no value."""
+        """Return plain values, ready for JSON; None for infinite values."""
         return {
             "name": self.name,
             "value": self.value if math.isfinite(self.value) else None,
@@ -69,14 +69,14 @@ class Bound(Shown):
 
 @dataclass(frozen=True, repr=False)
 class RegretBounds(Tabular):
-    """Every bound on the expected regret of one policy in one problem.
+    """All bounds on the expected regret of one policy on one problem.
 
-    Iterate over it, take one by name (``bounds["joint"]``), print it, or ask for the `smallest`.
+    Iterate over it, select a bound by name (``bounds["joint"]``), print it, or take the `smallest`.
 
     Attributes
     ----------
     horizon
-        The number of rounds they hold for.
+        Number of rounds for which they hold.
     bounds
         The bounds, sharper ones first.
     """

@@ -260,7 +260,7 @@ def test_bounds_say_what_they_miss(actions):
     assert np.isnan(smallest_observe(problem, FUNCTION))
     table = regret_bounds(problem, FUNCTION, LinUCB(), 100, potential=2.0)
     assert {bound.name for bound in table if bound.applies} == {"measured potential", "trivial"}
-    assert "a Python function does not tell" in table["potential"].reason
+    assert "unknown for a Python function" in table["potential"].reason
     other = regret_bounds(problem, FUNCTION, LinThompson(), 100)
     assert "proved for LinUCB" in other["potential"].reason
 

@@ -201,7 +201,7 @@ def test_nothing_is_proved_on_vectors_where_feedback_is_late():
     problem = LINEAR["fixed"]
     bounds = regret_bounds(problem, LATE["geometric"], LinUCB(), 1000)
     assert [bound.name for bound in bounds if bound.applies] == ["trivial"]
-    assert all("comes late" in bound.reason for bound in bounds if not bound.applies)
+    assert all("delayed feedback" in bound.reason for bound in bounds if not bound.applies)
     at_once = regret_bounds(problem, Delayed(Fixed(0)), LinUCB(), 1000)
     assert at_once.smallest == regret_bounds(problem, Uniform(1.0), LinUCB(), 1000).smallest
 

@@ -79,6 +79,6 @@ def test_before_a_run_it_says_what_would_make_the_lower_bound_say_more(tmp_path)
     observe = PerArm([0.3, 0.9, 0.1, 0.5, 0.2])
     (cell,) = study_bounds(Study(gaps, observe, IMED(), horizon=10_000, baseline=False), tmp_path)
     said = str(cell)
-    assert "nothing follows for policies that lose at most 4,000" in said
+    assert "there is no bound for policies that lose at most 4,000" in said
     assert "or for those that lose less than 500." in said
     assert "4,000 is the smallest bound above; once the study has been run, its measured" in said

@@ -68,7 +68,7 @@ def test_the_page_of_vectors_shows_late_feedback_and_claims_no_bound(tmp_path):
     write_report(simulate(study, engine="reference"), tmp_path)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert ">pending</th>" in text
-    assert "not proved where feedback comes late" in text
+    assert "not proved for delayed feedback" in text
     assert "Under “biased” whether a reward is seen depends on the reward" in text
     assert "no effective dimension describes it" in text
     assert "nan" not in text.lower().split("<script")[0]

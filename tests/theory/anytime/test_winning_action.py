@@ -77,7 +77,7 @@ def test_what_is_shown_is_a_sentence():
     )
     said = repr(winning_action(rows, [0.11, 0.1], design))
     assert "no action is shown to be the best at 95%; action 0 leads" in said
-    assert "nothing to be compared with" in repr(winning_action(rows[:1], [0.9, 0.1], design))
+    assert "nothing to compare" in repr(winning_action(rows[:1], [0.9, 0.1], design))
 
 
 def test_copies_of_the_leader_do_not_stand_in_its_way():

@@ -107,4 +107,4 @@ def test_a_wrong_winner_under_ucb_sampling_is_rarer_than_alpha(rule):
 def test_a_single_arm_is_not_declared_the_best(rule):
     found = winner([1000], [500.0], rule=rule)
     assert (found.arm, found.leader, found.shown_by) == (None, 0, ())
-    assert "nothing to be compared with" in repr(found)
+    assert "nothing to compare" in repr(found)

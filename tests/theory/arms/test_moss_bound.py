@@ -95,7 +95,7 @@ def test_measured_regret_is_below_it_on_the_hardest_gap():
             28.82,
             "missing not at random",
         ),
-        (Delayed(Fixed(5), window=9), 2.0, "not late"),
+        (Delayed(Fixed(5), window=9), 2.0, "without delays"),
     ],
 )
 def test_nothing_is_claimed_where_feedback_is_late_or_depends_on_the_reward(

@@ -116,7 +116,7 @@ def test_nothing_but_the_trivial_bound_is_claimed_where_missing_depends_on_the_r
         found = regret_bounds(ARMS, late, UCB(), 1000)
         assert [bound.name for bound in found if bound.applies] == ["trivial"]
         assert found["joint"].reason == "rewards are missing not at random"
-        with pytest.raises(InvalidInput, match="must delay every reward alike"):
+        with pytest.raises(InvalidInput, match="must delay every reward independently"):
             late_messages(late, 3, 1000)
     low = lower_bounds(ARMS, pair, 1000, 100)
     assert (low.asymptotic, low.finite, low.minimax) == (None, None, None)

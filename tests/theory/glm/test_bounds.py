@@ -219,7 +219,7 @@ def test_the_printed_width_is_too_narrow():
 @pytest.mark.parametrize(
     ("link", "actions", "policy", "reason"),
     [
-        ("poisson", ACTIONS, GLMUCB(), "no sub-Gaussian scale"),
+        ("poisson", ACTIONS, GLMUCB(), "not sub-Gaussian"),
         ("logistic", ACTIONS, GLMThompson(), "proved for GLMUCB and RidgeGLMUCB"),
         ("logistic", ACTIONS, GLMUCB(width="paper"), "too narrow"),
         ("logistic", SequenceOfActions([[[1, 0, 0]]]), GLMUCB(), "may never end"),

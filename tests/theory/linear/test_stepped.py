@@ -49,7 +49,7 @@ def test_a_censorship_of_your_own_gives_the_theory_its_steps():
     assert theory.worst_case_dimension(Halved(), 3) == theory.worst_case_dimension(told)
     found = theory.worst_case_potential(Halved(), 3, horizon=100)
     assert found == theory.worst_case_potential(told, horizon=100)
-    with pytest.raises(InvalidInput, match="must be given, for Halved has no direction"):
+    with pytest.raises(InvalidInput, match="must be given, because Halved has no direction"):
         as_steps(Halved(), None)
     with pytest.raises(InvalidInput, match="must be a model along a direction"):
         as_steps(PerArm([0.5]), None)

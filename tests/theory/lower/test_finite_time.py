@@ -62,9 +62,9 @@ def test_a_regret_that_makes_it_vacuous_is_said_to():
     assert not found.says_something
     assert found.possible
     said = str(found)
-    assert said.startswith("By round 1,000 nothing follows for policies that lose at most 500")
+    assert said.startswith("By round 1,000 there is no bound for policies that lose at most 500")
     assert said.endswith(
-        "it does after more than 10,000 rounds, or for those that lose less than 50."
+        "there is one after more than 10,000 rounds, or for those that lose less than 50."
     )
     assert not finite_lower_bound(*G, 9_900, 500).says_something
     assert finite_lower_bound(*G, 10_100, 500).says_something

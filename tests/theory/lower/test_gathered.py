@@ -53,10 +53,12 @@ def test_what_is_missing_has_a_reason():
     changing = ArmedBandit([0.5, 0.1], actions=RandomArms([0.5, 0.5]))
     nothing = lower_bounds(changing, Uniform(0.5), 1000, 50)
     assert set(nothing.reasons) == {"asymptotic", "finite", "minimax"}
-    said = "No least slope is known here: for one, the arms must be the same arms in every round."
+    said = (
+        "No least slope is known here: for a bound, the arms must be the same arms in every round."
+    )
     assert nothing.sentences() == [said]
     heavy = lower_bounds(ArmedBandit([1, 0], reward=StudentT(3.0)), Uniform(0.5), 1000, 50)
-    assert "for one, the rewards must be one of gaussian, " in heavy.sentences()[0]
+    assert "for a bound, the rewards must be one of gaussian, " in heavy.sentences()[0]
     assert "`" not in "".join(heavy.reasons.values())
     linear = LinearBandit([1, 0], actions=FiniteActions([[1, 0], [0, 1], [0.98, 0.04]]))
     rare = lower_bounds(linear, PerAction([1, 0.01, 1]), 1000, 50)
@@ -83,7 +85,7 @@ def test_bad_input_is_refused_in_a_sentence(world, said):
 def test_a_slope_of_0_is_not_called_growth():
     for arms in (ArmedBandit([0.5]), ArmedBandit([1.0, 0.5], reward="bernoulli")):
         (said, *_) = lower_bounds(arms, Uniform(0.5), 1000, 50).sentences()
-        assert said == "Nothing known makes regret grow with T here: the least slope in log T is 0."
+        assert said == "No lower bound that grows with T is known: the least slope in log T is 0."
 
 
 def test_the_worst_case_tells_how_far_apart_its_means_are():

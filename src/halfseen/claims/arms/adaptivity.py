@@ -1,4 +1,4 @@
-"""Claims about the value of monitoring the censoring, measured by programs that share no code."""
+"""Claims about the value of monitoring the censoring, measured by independent programs."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ HALF = Fraction(1, 2)
     how=(
         "The paper claims that some C exists, which no measurement can refute; what is tested is"
         " our reading: the exponent of n in the relative excess is at most −1/4 (it is −1), and"
-        " C = 1 + α² (1+α)/λ will do. Moments are summed over scipy’s binomial law."
+        " C = 1 + α² (1+α)/λ suffices. Moments are summed over scipy’s binomial distribution."
     ),
 )
 def inverse_moments(lab: Laboratory) -> Evidence:
-    """Fit how fast the excess over the moment at the mean vanishes, and test a constant."""
+    """Fit the rate at which the excess over the moment at the mean vanishes; test a constant."""
     rows = []
     for observe in (0.05, 0.5):
         for alpha in ORDERS:
@@ -64,7 +64,7 @@ TRIALS = (1, 2, 5, 10, 20, 50, 100, 300, 1000, 5000)
 
 
 def _excess(trials: int, observe: float, alpha: float, lam: float) -> float:
-    """Return E(X+λ)^−α over (np+λ)^−α, less 1."""
+    """Return E(X+λ)^−α divided by (np+λ)^−α, minus 1."""
     law = stats.binom(trials, observe)
     low, high = law.ppf(1e-18), law.isf(1e-18)
     counts = np.arange(max(low, 0.0), high + 1.0)
@@ -78,12 +78,12 @@ def _excess(trials: int, observe: float, alpha: float, lam: float) -> float:
     family=ARMS,
     says="The best offline potential is equivalent to d_eff ψ(T/d_eff + λ).",
     how=(
-        "Best of all allocations, by enumeration: its growth from T to 4T over that of the"
-        " equivalent tends to 1."
+        "The best of all allocations, by enumeration: the ratio of its growth from T to 4T to that"
+        " of the equivalent tends to 1."
     ),
 )
 def offline_equivalent(lab: Laboratory) -> Evidence:
-    """Divide increments, which forget the constants that vanish only like 1/log T."""
+    """Compare increments, from which the constants, negligible only like 1/log T, cancel."""
     rows, first = [], lab.size(1500, 5000)
     for observe in OBSERVES:
         dimension = effective_dimension(observe)
@@ -105,8 +105,8 @@ def offline_equivalent(lab: Laboratory) -> Evidence:
     family=ARMS,
     says="Monitoring the censoring throughout gains γ_α(p)/T^α over the best offline policy.",
     how=(
-        "Backward induction over counts less the best of all allocations, two arms: their"
-        " difference times T^α over γ, its error of order 1/T removed by doubling T, tends to 1."
+        "Backward induction over counts minus the best of all allocations, two arms: the"
+        " difference times T^α/γ, its error of order 1/T removed by doubling T, tends to 1."
     ),
 )
 def adaptivity_gain(lab: Laboratory) -> Evidence:
@@ -130,7 +130,7 @@ def adaptivity_gain(lab: Laboratory) -> Evidence:
 
 
 def _gain(observe: tuple[float, ...], horizon: int, alpha: float) -> float:
-    """Return what full adaptivity gains over the best allocation fixed in advance."""
+    """Return the gain of full adaptivity over the best allocation fixed in advance."""
     costs = [expected_costs(p, horizon, (alpha,), 1.0)[0] for p in observe]
     return best_adaptive(observe, horizon, alpha, 1.0) - best_offline(costs, horizon)
 
@@ -141,7 +141,7 @@ LOOKED, TIME = ((SHOWN, SHARES), ((0.2, 0.8), SHARES)), 600
 
 @cache
 def one_look(observe: tuple[float, float], share: float) -> float:
-    """Return T times what one look gains, by trying everything."""
+    """Return T times the gain of one look, by exhaustive search."""
     looked = best_with_looks(observe, TIME, 1.0, 1.0, (round(share * TIME),))
     return TIME * (looked - best_with_looks(observe, TIME, 1.0, 1.0))
 
@@ -151,16 +151,16 @@ def one_look(observe: tuple[float, float], share: float) -> float:
     place="Proposition 3.7, (⋆⋆)",
     family=ARMS,
     says="One look after βT rounds gains βγ_α(p)/T^α.",
-    right="It gains what a fractional knapsack over the arms does; βγ only if all p are equal.",
+    right="The gain is that of a fractional knapsack over the arms; βγ only if all p are equal.",
     how=(
-        "Two arms, T = 600: every first allocation and every answer to every outcome, by a program"
-        " of this claim."
+        "Two arms, T = 600: exhaustive search over first allocations and the responses to every"
+        " outcome, by a separate program."
     ),
     expected=CORRECTED,
     erratum="monitoring",
 )
 def single_monitoring(lab: Laboratory) -> Evidence:
-    """Try all ways to use one look."""
+    """Search all ways to use one look."""
     printed, right = [], []
     for observe, looks in (((0.02, 0.5), SHARES[:1]), *LOOKED):
         for share in looks:
@@ -180,13 +180,13 @@ def single_monitoring(lab: Laboratory) -> Evidence:
 
 @cache
 def _exact_gain(observe: tuple[Fraction, ...], horizon: int, looks: tuple[int, ...]) -> Fraction:
-    """Return what looks at some times gain over none, in rational arithmetic, α = λ = 1."""
+    """Return the gain of looks at given times over none, in rational arithmetic, α = λ = 1."""
     looked = exact_with_looks(observe, horizon, 1, looks)
     return looked - exact_with_looks(observe, horizon, 1)
 
 
 def _bends(gains: list[float]) -> list[float]:
-    """Return second differences: above 0 where the gains are not concave."""
+    """Return second differences, which are above 0 where the gains are not concave."""
     return [after - 2.0 * here + before for before, here, after in _triples(gains)]
 
 
@@ -201,8 +201,8 @@ def _triples(values: list[float]) -> list[tuple[float, float, float]]:
     says="The gain of one look at T₀ is a concave function of T₀, with limits 0 at both borders.",
     right="0 at both ends for every T; concave in the limit, over shares β that stay fixed.",
     how=(
-        "α = λ = 1. T = 3, 4, 5 in rational arithmetic, two and three arms; T = 600 by trying"
-        " everything: second differences. At T = 4, p = (½, ½): gains 0, 1/24, 1/8, 1/16, 0."
+        "α = λ = 1. T = 3, 4, 5 in rational arithmetic, two and three arms; T = 600 by exhaustive"
+        " search: second differences. At T = 4, p = (½, ½): gains 0, 1/24, 1/8, 1/16, 0."
     ),
     expected=CORRECTED,
     erratum="monitoring-concave",
@@ -243,19 +243,19 @@ def monitoring_concave(lab: Laboratory) -> Evidence:
     family=ARMS,
     says="The gain of several looks is a submodular function of the set of their times.",
     right=(
-        "In the limit it is: only the last look counts, and the gain is that of one look there. At"
-        " a finite horizon two looks can gain more than the sum of each alone."
+        "It is in the limit, where only the last look matters and the gain is that of this look"
+        " alone. At a finite horizon two looks can gain more than the sum of their separate gains."
     ),
     how=(
-        "α = λ = 1. T = 4 and 5 in rational arithmetic: g(A∪B) + g(A∩B) less g(A) + g(B) over all"
-        " pairs of sets. T = 160: looks at 64, 128 and both, by trying everything. At T = 4,"
+        "α = λ = 1. T = 4 and 5 in rational arithmetic: g(A∪B) + g(A∩B) − g(A) − g(B) over all"
+        " pairs of sets. T = 160: looks at 64, 128 and both, by exhaustive search. At T = 4,"
         " p = (½, ½): g({1, 3}) = 1/8, g({1}) + g({3}) = 1/24 + 1/16."
     ),
     expected=CORRECTED,
     erratum="monitoring-submodular",
 )
 def monitoring_submodular(lab: Laboratory) -> Evidence:
-    """Look for two sets of looks that are worth more together than apart."""
+    """Search for two sets of looks that gain more together than separately."""
     printed = []
     for chances in ((HALF, HALF), (HALF, HALF / 2)):
         for horizon in (3, 4, *lab.size((), (5,))):
@@ -295,12 +295,13 @@ def _together(
     family=ARMS,
     says="`monitored_potential` is the largest expected potential with looks at given times.",
     how=(
-        "Two and three arms, T = 5 in rational arithmetic, and two arms, T = 40, by trying every"
-        " plan of every interval after every outcome: looks at no, one, two and all times."
+        "Two and three arms, T = 5 in rational arithmetic, and two arms, T = 40, by exhaustive"
+        " search over plans of every interval after every outcome: looks at no, one, two and all"
+        " times."
     ),
 )
 def several_looks(lab: Laboratory) -> Evidence:
-    """Compare the library's function with programs that share no code with it."""
+    """Compare the library's function with independent programs."""
     rows = []
     few: tuple[tuple[int, ...], ...] = ((), (1,), (4,), (2, 4), (1, 2, 3, 4))
     for observe in ((HALF, HALF), (HALF, HALF / 2, Fraction(4, 5))):

@@ -47,7 +47,7 @@ NAMES = ("offline", "adaptive")
     ),
 )
 def second_order(lab: Laboratory) -> Evidence:
-    """Compare the closed forms with exact optima, and how fast the difference falls."""
+    """Compare the closed forms with exact optima, and measure the order of the difference."""
     rows = []
     first = lab.size(100, 200)
     for observe, lam in (((0.3, 0.7), 1.0), ((0.5, 0.5), 0.5), ((0.2, 0.6), 1.0)):
@@ -77,8 +77,8 @@ def second_order(lab: Laboratory) -> Evidence:
 def _late_constant(observe: tuple[float, ...], alpha: float, left: float, points: int) -> float:
     """Return the constant of a late look from its definition, over a grid of deviations.
 
-    Before the look m rounds are meant for each arm, after it the deviations are known and k are
-    played: the k that leave the least are found by bisection for each deviation, the m by search.
+    Before the look m rounds are planned for each arm; after it the deviations are known and k are
+    played. The best k are found by bisection for each deviation, the best m by a search.
     """
     from scipy.optimize import minimize
 
@@ -117,12 +117,12 @@ def _late_constant(observe: tuple[float, ...], alpha: float, left: float, points
     family=ARMS,
     says=(
         "A look at T − s√T gains c(s)/T^α, c a multiple of γ in closed form for two arms"
-        " (`late_look_constant`); in between and near both ends `look_gain` is what one look gains."
+        " (`late_look_constant`); `look_gain` is the gain of one look at any time."
     ),
     how=(
-        "c(s) from its definition, a grid of deviations with the best answer to each, two and three"
-        " arms. The gain of one look at T = 600, two arms, by trying everything: early, in between"
-        " and s = 0.3 to 4."
+        "c(s) from its definition, a grid of deviations with the best response to each, two and"
+        " three arms. The gain of one look at T = 600, two arms, by exhaustive search: early, in"
+        " between and s = 0.3 to 4."
     ),
 )
 def late_look(lab: Laboratory) -> Evidence:
@@ -154,16 +154,16 @@ def late_look(lab: Laboratory) -> Evidence:
     place="new",
     family=ARMS,
     says=(
-        "`freely_monitored_potential` is the largest expected potential when the time of each look"
-        " is chosen as one goes, `single_monitoring_potential` with one look after βT rounds."
+        "`freely_monitored_potential` is the largest expected potential with looks at adaptive"
+        " times, `single_monitoring_potential` with one look after βT rounds."
     ),
     how=(
         "Two and three arms, T = 4, 0 to 3 looks, every time and every plan after every outcome, in"
-        " rational arithmetic; one look, T = 5 likewise and two arms, T = 40, by trying everything."
+        " rational arithmetic; one look, T = 5 likewise and two arms, T = 40, by exhaustive search."
     ),
 )
 def free_looks(lab: Laboratory) -> Evidence:
-    """Compare both functions with programs that share no code with them."""
+    """Compare both functions with independent programs."""
     rows = []
     for chances in ((HALF, HALF), (HALF, HALF / 2), (HALF, HALF / 2, Fraction(4, 5))):
         p = [float(chance) for chance in chances]

@@ -25,14 +25,14 @@ TAIL_ORDERS = (0.5, 1.0, 2.0, 3.0)
     "optimism-arms",
     place="Lemma B.1",
     family=ARMS,
-    says="Some mean ever leaves its confidence interval with probability at most 2d/T².",
+    says="The probability that some mean ever leaves its confidence interval is at most 2d/T².",
     how=(
-        "UCB on two equal arms, λ = 0.01, so few rounds that the event does happen; frequency. The"
+        "UCB on two equal arms, λ = 0.01, so few rounds that the event occurs: its frequency. The"
         " search is over p, λ and T."
     ),
 )
 def optimism_arms(lab: Laboratory) -> Evidence:
-    """Count failures of optimism where the bound is not yet tiny."""
+    """Count failures of optimism at horizons where the bound is not tiny."""
     horizons, runs = (3, 5, 8, 12, 20), lab.size(100_000, 2_000_000)
     found, proved = [], []
     for horizon in horizons:
@@ -53,7 +53,7 @@ def optimism_arms(lab: Laboratory) -> Evidence:
 
 
 def _closest_optimism(lab: Laboratory) -> Comparison:
-    """Search for the p, lambda and horizon at which optimism fails most often for its bound."""
+    """Search for the p, lambda and horizon at which optimism fails closest to its bound."""
 
     def measure(point: Point, where: Laboratory, runs: int) -> Comparison:
         first, second, lam, horizon = (point[name] for name in ("p", "p2", "lam", "T"))
@@ -80,7 +80,7 @@ def _closest_optimism(lab: Laboratory) -> Comparison:
 
 
 def _missing(observe: float, horizon: int, delta: float, plays: int) -> float:
-    """Return the exact probability of the censoring event for an arm played some rounds."""
+    """Return the exact probability of the censoring event for an arm played `plays` times."""
     rounds = np.arange(1, plays + 1)
     start = 24.0 * math.log(horizon) / observe + 1.0
     least = np.where(rounds >= start, (1.0 - delta) * observe * rounds, -np.inf)
@@ -92,8 +92,8 @@ def _missing(observe: float, horizon: int, delta: float, plays: int) -> float:
     place="Lemma B.2",
     family=ARMS,
     says=(
-        "Once an arm was played 24 log T/p + 1 times, fewer than (1−δ)p of its rewards are ever"
-        " seen with probability at most 4 d_eff/δ² · T^(−12δ²)."
+        "After an arm was played 24 log T/p + 1 times, the probability that at any time fewer than"
+        " a share (1−δ)p of its rewards were observed is at most 4 d_eff/δ² · T^(−12δ²)."
     ),
     how=(
         "One arm played throughout, or two and three in turn: exact probability by recursion, for"
@@ -133,7 +133,7 @@ def censoring_arms(lab: Laboratory) -> Evidence:
 def _late_shortfall(observe: Sequence[float], horizon: int, delta: float) -> Comparison | None:
     """Compare the probability of the event with its bound; None where either is trivial.
 
-    The arms are played in turn. What is seen of one says nothing of another.
+    The arms are played in turn, and their observations are independent.
     """
     limit = 2.0 * censoring_failure_probability(list(observe), horizon, delta=delta)
     each = horizon // len(observe)
@@ -161,12 +161,12 @@ def _deviates(order: float, horizon: int) -> float:
         "With noise of tails exp(−x^(1+q)/2σ²), widths (6σ² log T)^(1/(1+q)) N^(−q/(1+q)) fail"
         " with probability at most 2d/T², for every q > 0."
     ),
-    how="One arm, noise ±1, everything seen: exact probability by recursion, for four q.",
+    how="One arm, noise ±1, everything observed: exact probability by recursion, for four q.",
     expected=REFUTED,
     erratum="tails",
 )
 def tails(lab: Laboratory) -> Evidence:
-    """Compute how often a bounded noise leaves the interval that shrinks too fast."""
+    """Compute how often bounded noise leaves the interval, which shrinks too fast."""
     horizon = lab.size(1000, 3000)
     limit = optimism_failure_probability(1, horizon)
     rows = [

@@ -65,13 +65,13 @@ def _searched(
     place="Lemma 3.5",
     family=ARMS,
     says=(
-        "The allocation τ_a = [C − λ_a]⁺/p_a is best; past max λ⁰_a its value is"
+        "The allocation τ_a = [C − λ_a]⁺/p_a is optimal; beyond max λ⁰_a its value is"
         " d_eff ψ(T/d_eff + λ_eff) − Σ ψ(λ_a)/p_a."
     ),
     how="Three arms, λ = (1, 2, 50), α = ½ and 1: a general optimiser, and allocations at random.",
 )
 def water(lab: Laboratory) -> Evidence:
-    """Look for a better allocation."""
+    """Search for a better allocation."""
     observe, floors = (0.5, 0.25, 0.8), (1.0, 2.0, 50.0)
     p, lam = np.array(observe), np.array(floors)
     dimension = effective_dimension(observe)
@@ -110,8 +110,8 @@ CAPPED = (  # p, lambda, weights, T, caps
     family=ARMS,
     says=(
         "Constraints τ_a ≤ f(Δ_a) within water-filling give instance-dependent guarantees:"
-        " τ_a = min(c_a, [w_a^(1/α) C − λ_a]⁺/p_a) is best, and UCB’s regret is at most the bound"
-        " that follows from caps of ⌊Θ_a⌋ + 1 observations (formula and bound are ours)."
+        " τ_a = min(c_a, [w_a^(1/α) C − λ_a]⁺/p_a) is optimal, and UCB’s regret is at most the"
+        " bound that follows from caps of ⌊Θ_a⌋ + 1 observations (formula and bound are ours)."
     ),
     how=(
         "Four cases with caps: a general optimiser, and allocations at random under the caps. UCB"
@@ -120,7 +120,7 @@ CAPPED = (  # p, lambda, weights, T, caps
     ),
 )
 def water_caps(lab: Laboratory) -> Evidence:
-    """Look for a better allocation under caps, and for a regret above the bounds."""
+    """Search for a better allocation under caps, and for a regret above the bounds."""
     rng, rows = np.random.default_rng(lab.seed), []
     for observe, floors, factor, budget, limits in CAPPED:
         p, lam, weights, caps = (np.array(v) for v in (observe, floors, factor, limits))
@@ -189,14 +189,14 @@ def exact_identity(lab: Laboratory) -> Evidence:
 
 
 def _under_fluid(point: Point) -> Comparison:
-    """Compare the best adaptive policy with the fluid bound on an instance searched."""
+    """Compare the best adaptive policy with the fluid bound on a searched instance."""
     observe, lam, alpha, horizon, where = tried(point)
     exact = Measured(best_adaptive(observe, horizon, alpha, lam))
     return Comparison(where, exact, "at most", fluid_potential(observe, horizon, alpha, lam))
 
 
 def _filled_cells() -> list[Comparison]:
-    """Compare the bounds with cells of arms sorted by their cost and filled one by one."""
+    """Compare the bounds with filling the rounds with the most costly cells, one by one."""
     rows, horizon = [], 5000
     cells = np.arange(float(horizon))
     for observe, floors, factor in (
@@ -226,13 +226,14 @@ def _filled_cells() -> list[Comparison]:
     family=ARMS,
     says="E V_α ≤ d_eff Ĝ(T/d_eff) for every policy: no δ, no log T, no failure term.",
     how=(
-        "Best adaptive policy by backward induction over counts for four sets of p, three α, three"
-        " λ; UCB in simulation; filling rounds with the costliest cells one by one gives it too,"
-        " and `joint_potential` with widths for costs. The search is over p, λ, α and T, two arms."
+        "The best adaptive policy by backward induction over counts for four sets of p, three α,"
+        " three λ; UCB in simulation; filling rounds with the costliest cells one by one gives the"
+        " same bound, and `joint_potential` with widths as costs. The search is over p, λ, α and T,"
+        " two arms."
     ),
 )
 def fluid_bound(lab: Laboratory) -> Evidence:
-    """Compare the exact optimum, and a policy in use, with the bound."""
+    """Compare the exact optimum, and the potential of UCB, with the bound."""
     rows = []
     for observe in OBSERVES:
         tries = [

@@ -20,12 +20,12 @@ SLOW, QUICK = ParetoDelay(0.7, 20, arrive=0.6), GeometricDelay(5, arrive=0.9)
 
 
 def slow_arrived(delay: int) -> float:
-    """Return the distribution function of the slow law, written out."""
+    """Return the distribution function of the slow law, in explicit form."""
     return 0.6 * (1.0 - (1.0 + (delay + 1) / 20.0) ** -0.7)
 
 
 def quick_arrived(delay: int) -> float:
-    """Return the distribution function of the quick law, written out."""
+    """Return the distribution function of the quick law, in explicit form."""
     return 0.9 * (1.0 - (5.0 / 6.0) ** (delay + 1))
 
 
@@ -34,7 +34,7 @@ def quick_arrived(delay: int) -> float:
     place="new",
     family=FAMILY,
     says="With a window of m rounds a share 1 − p_a(m) of the decisions older than the window is"
-    " lost, so that late feedback is worth D(m) = Σ 1/p_a(m) arms; those younger than it have"
+    " lost, so that the effective dimension is D(m) = Σ 1/p_a(m); younger decisions have"
     " arrived with probability τ_a(age).",
     how="Three arms played at random, a slow and two quick delay laws, two windows: rewards arrived"
     " and decisions lost, arm by arm, against sums of the laws.",
@@ -65,9 +65,9 @@ def late_dimension(lab: Laboratory) -> Evidence:
     family=FAMILY,
     says="The regret of UCB with late feedback is at most its bound without delays plus"
     " Σ Δ_a g_a/p_a, where g_a log(g_a/μ_a) − g_a + μ_a = 3 log T and μ_a is the mean number of"
-    " outstanding rewards; no more than g_a ever are.",
+    " outstanding rewards; at most g_a rewards are ever outstanding.",
     how="UCB on three arms with geometric delays of 5 and 50 rounds: regret against the bound, and"
-    " the most outstanding rewards of an arm at any of many rounds.",
+    " the largest number of outstanding rewards of an arm over many rounds.",
 )
 def late_regret(lab: Laboratory) -> Evidence:
     """Compare regret and outstanding rewards with their bounds."""

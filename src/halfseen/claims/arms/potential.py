@@ -1,4 +1,4 @@
-"""Claims about the potential of arms: what any policy can accumulate."""
+"""Claims about the largest potential that a policy can accumulate on arms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DIALS = (  # two arms, small enough for backward induction
     Axis("α", 0.2, 3.0),
     Axis("T", 1, 120, log=True, whole=True),
 )
-LONG = (  # arms in turn, everything seen
+LONG = (  # arms in turn, everything observed
     Axis("d", 1, 8, whole=True),
     Axis("λ", 0.05, 1e6, log=True),
     Axis("T", 1, 1e6, log=True, whole=True),
@@ -33,7 +33,7 @@ LONG = (  # arms in turn, everything seen
 
 
 def tried(point: Point) -> tuple[tuple[float, float], float, float, int, str]:
-    """Return p, lambda, alpha and T of an instance searched, and the instance in words."""
+    """Return p, lambda, alpha and T of a searched instance, and its description."""
     observe, lam, alpha = (point["p"], point["p2"]), point["λ"], point.get("α", 1.0)
     where = f"p = ({observe[0]:.2g}, {observe[1]:.2g}), λ = {lam:.2g}, T = {point['T']:g}"
     where += f", α = {alpha:.2g}" if "α" in point else ""
@@ -41,7 +41,7 @@ def tried(point: Point) -> tuple[tuple[float, float], float, float, int, str]:
 
 
 def nearest(comparisons: Iterable[Comparison]) -> Comparison:
-    """Return the comparison that comes nearest to a contradiction."""
+    """Return the comparison that is closest to a contradiction."""
     return max(comparisons, key=lambda c: c.strain)
 
 
@@ -67,16 +67,17 @@ def printed_start(observe: Sequence[float], horizon: float, alpha: float, lam: f
     says="p is the probability that feedback is censored; d_eff is the sum of 1/p.",
     right="p is the probability that feedback is observed.",
     how=(
-        "Two arms with p = 0.9 and 0.6, read both ways, in a simulation written for this claim: the"
-        " largest potential of order ½ from T to 4T grows as d_eff ψ(T/d_eff + λ) does."
+        "Two arms with p = 0.9 and 0.6, interpreted both ways, in a separate simulation: the"
+        " largest potential of order ½ grows from T to 4T like d_eff ψ(T/d_eff + λ)."
     ),
     expected=CORRECTED,
     erratum="notation",
 )
 def notation(lab: Laboratory) -> Evidence:
-    """Simulate feedback that is censored, or observed, with probability p and compare the growth.
+    """Simulate feedback that is censored, or observed, with probability p; compare the growth.
 
-    The library takes p as the probability of being observed; here the coins are drawn without it.
+    The library uses p as the probability of being observed; here feedback is drawn independently of
+    the library.
     """
     chances, horizons = np.array([0.9, 0.6]), (2000, 8000)
     dimension = float((1.0 / chances).sum())
@@ -113,7 +114,7 @@ def _whole_bound(
     how=(
         "Best adaptive policy by backward induction over counts, every arm tried in every state: 4"
         " sets of p, λ = 0.1, 1, 10, α = ½, 1, 2, δ = 0.1, ½, 0.9. The search is over p, λ, α, δ, T"
-        " of two arms; and over d, λ, α, δ, T up to 10⁶ with everything seen."
+        " of two arms; and over d, λ, α, δ, T up to 10⁶ with everything observed."
     ),
 )
 def potential_control_arms(lab: Laboratory) -> Evidence:
@@ -154,7 +155,7 @@ def potential_control_arms(lab: Laboratory) -> Evidence:
 
 
 def everything_seen(arms: int, horizon: int, lam: float, alpha: float) -> float:
-    """Return the potential of arms played in turn when everything is seen."""
+    """Return the potential of arms played in turn when everything is observed."""
     times, over = horizon // arms, horizon % arms
     return float(arms * ((np.arange(times) + lam) ** -alpha).sum() + over * (times + lam) ** -alpha)
 
@@ -166,8 +167,8 @@ def everything_seen(arms: int, horizon: int, lam: float, alpha: float) -> float:
     says="The potential of order ½ is at most √2 d_eff [√(T/d_eff + 2λ) − √(2λ)] + rest.",
     right="The factor is 2√2.",
     how=(
-        "Two arms in turn, everything seen, λ = 1: the potential is certain. The search is over the"
-        " number of arms, λ and T."
+        "Two arms in turn, everything observed, λ = 1: the potential is deterministic. The search"
+        " is over the number of arms, λ and T."
     ),
     expected=CORRECTED,
     erratum="control-half",
@@ -213,13 +214,14 @@ def potential_control_half(lab: Laboratory) -> Evidence:
     family=ARMS,
     says="The potential of order 1 is at most 2 d_eff log(1 + T/2λ) + rest.",
     how=(
-        "Best adaptive policy by backward induction; true though d_eff was lost: T/(2λ d_eff) is"
-        " what follows. The search is over the number of arms, λ and T, everything seen."
+        "The best adaptive policy by backward induction. The display holds although d_eff was lost:"
+        " T/(2λ d_eff) follows. The search is over the number of arms, λ and T, with everything"
+        " observed."
     ),
     erratum="control-one",
 )
 def potential_control_one(lab: Laboratory) -> Evidence:
-    """Compare the exact optimum with the display, which is larger than it need be."""
+    """Compare the exact optimum with the display, which is larger than necessary."""
     rows = []
     for observe in OBSERVES:
         for horizon in (10, lab.size(30, 60)):
@@ -251,8 +253,8 @@ def _order_one(observe: Sequence[float], horizon: int, lam: float) -> float:
     says="The potentials of order ½ and 1 are of order d_eff log T and √(d_eff T).",
     right="The other way round.",
     how=(
-        "p = (0.5, 0.2), the least observed arm played throughout, simulated by code of this claim:"
-        " growth of both when the rounds are fourfold."
+        "p = (0.5, 0.2), always playing the arm with the fewest observations, in a separate"
+        " simulation: growth of both when the number of rounds is multiplied by four."
     ),
     expected=CORRECTED,
     erratum="orders",
@@ -290,7 +292,7 @@ def orders_of_potentials(lab: Laboratory) -> Evidence:
     erratum="heteroskedastic-start",
 )
 def heteroskedastic_potential(lab: Laboratory) -> Evidence:
-    """Scale the noise, on which the first term of the display does not depend."""
+    """Vary the noise, on which the first term of the display does not depend."""
     printed, right = [], []
     for observe, noise in (
         ((1.0, 1.0), (1000.0, 1000.0)),

@@ -1,8 +1,8 @@
 """Largest potentials of arms by dynamic programming and enumeration.
 
 These programs assume nothing that `halfseen.theory` proves: not that the greedy policy is optimal,
-not that costs are concave, not that water-filling allocates well. They share no code with it, are
-slow, and are what its closed forms and fast algorithms are compared with.
+that costs are concave, or that water-filling is optimal. They share no code with it and are slow;
+its closed forms and fast algorithms are compared with them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def best_adaptive(
     scale = np.ones(arms) if weights is None else np.asarray(weights, dtype=float)
     ahead = np.zeros((horizon + 2,) * arms)
     for left in range(1, horizon + 1):
-        counts = horizon - left + 1  # at most this many observations before, plus one
+        counts = horizon - left + 1  # largest number of observations so far, plus one
         here = tuple(slice(counts) for _ in range(arms))
         best = np.full((counts,) * arms, -np.inf)
         for arm, p in enumerate(observe):
@@ -82,7 +82,7 @@ def best_offline(costs: Sequence[Vector], horizon: int) -> float:
     Parameters
     ----------
     costs
-        Of each arm, the expected cost of its first, second, ... round.
+        For each arm, the expected cost of its first, second, ... round.
     horizon
         Rounds to allocate.
 
@@ -110,7 +110,7 @@ def best_with_looks(
     regularization: float,
     looks: Sequence[int] = (),
 ) -> float:
-    """Return the largest expected potential of two arms when counts are seen at some times only.
+    """Return the largest expected potential of two arms when counts are seen only at given times.
 
     Every plan of every interval between looks is tried, after every outcome.
 
@@ -129,7 +129,7 @@ def best_with_looks(
             (laws, costs), (others, more) = parts
             value = costs[m][:, None] + more[most - m][None, :]
             if not last:
-                # einsum stays in one thread: threads of BLAS cost more than they save here
+                # einsum uses one thread; BLAS threads would cost more than they save here
                 half = np.einsum("nk,kl->nl", laws[m], ahead)
                 value = value + np.einsum("nl,ml->nm", half, others[most - m])
             np.maximum(best, value, out=best)
@@ -140,10 +140,10 @@ def best_with_looks(
 def _interval(
     observe: float, counts: int, most: int, alpha: float, regularization: float, keep: bool
 ) -> tuple[list[Vector], Vector]:
-    """Return laws and costs of playing one arm m = 0, 1, ... rounds from every count.
+    """Return distributions and costs of playing one arm m = 0, 1, ... rounds from every count.
 
-    ``laws[m][n, k]`` is the probability of k observations in all, ``costs[m, n]`` the expected
-    cost on the way. Laws are left out unless they are to be kept.
+    ``laws[m][n, k]`` is the probability of k observations in total, ``costs[m, n]`` the expected
+    cost of these rounds. Distributions are only returned on request.
     """
     cost = (np.arange(counts + most + 1.0) + regularization) ** -alpha
     from_count = np.ascontiguousarray(sliding_window_view(cost, most + 1))  # [n, k]: cost at n + k
@@ -195,7 +195,7 @@ class _Exact:
     def best(
         self, counts: tuple[int, ...], rounds: int, later: Callable[[tuple[int, ...]], Fraction]
     ) -> Fraction:
-        """Return the most that some rounds without a look and what comes later are worth."""
+        """Return the largest value of a number of rounds without a look plus the later value."""
         return max(self._worth(counts, plan, later) for plan in _plans(rounds, len(counts)))
 
     def _worth(
@@ -216,7 +216,7 @@ class _Exact:
 def exact_with_looks(
     observe: Sequence[Fraction], horizon: int, regularization: int, looks: Sequence[int] = ()
 ) -> Fraction:
-    """Return the same at alpha = 1 in rational arithmetic, for any number of arms.
+    """Do the same as `best_with_looks` at alpha = 1 in rational arithmetic, for any arms.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def exact_with_looks(
 def exact_free_looks(
     observe: Sequence[Fraction], horizon: int, regularization: int, looks: int
 ) -> Fraction:
-    """Return the same with a number of looks whose times are chosen as one goes.
+    """Do the same as `exact_with_looks` for a given number of looks at adaptive times.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def exact_free_looks(
 
 
 def _plans(rounds: int, arms: int) -> list[tuple[int, ...]]:
-    """Return all ways to split some rounds over the arms."""
+    """Return all ways to distribute a number of rounds over the arms."""
     if arms == 1:
         return [(rounds,)]
     return [

@@ -33,7 +33,7 @@ class Instance:
 
     @property
     def text(self) -> str:
-        """The instance in a few words."""
+        """A short description of the instance."""
         words = [_listed(self.means), _listed(np.atleast_1d(self.noise)), _listed(self.observe)]
         return f"θ = {words[0]}, σ = {words[1]}, p = {words[2]}, λ = {self.regularization:.3g}"
 
@@ -58,7 +58,7 @@ class Instance:
         return regret_bounds(self.problem, PerArm(self.observe), policy, horizon)[name].value
 
     def world(self, horizon: int) -> World:
-        """Return the numbers bounds are made of."""
+        """Return the quantities that bounds depend on."""
         problem = self.problem
         return World(
             observe=np.array(self.observe, dtype=float),
@@ -143,7 +143,7 @@ def search(
     *,
     own_noise: bool = False,
 ) -> Comparison:
-    """Search for the two arms on which UCB comes closest to a bound, and measure them anew."""
+    """Search for the two arms on which UCB comes closest to a bound, and measure them again."""
     axes = (*DIALS, Axis("σ2", 0.01, 2.0, log=True)) if own_noise else DIALS
     other = lab.elsewhere()
     return closest(
@@ -186,7 +186,7 @@ def _reduction(lab: Laboratory, one: Instance, horizon: int, runs: int) -> Compa
 
 
 def _printed_theorem(one: Instance, horizon: int) -> float:
-    """Return the last display before the leading order is taken, with its √2."""
+    """Return the last display before only the leading order is kept, with its √2."""
     dimension, lam = effective_dimension(one.observe), one.regularization
     fails = 16.0 * dimension / horizon**2
     root = math.sqrt(horizon / dimension + 2.0 * lam) - math.sqrt(2.0 * lam)
@@ -205,13 +205,13 @@ def _printed_theorem(one: Instance, horizon: int) -> float:
     family=ARMS,
     says="E R ≤ Õ(σ√(d_eff T)); its last display in full is an upper bound on UCB’s regret.",
     how=(
-        "The Õ leaves constants open; what is tested is the last display before they are dropped."
+        "The Õ leaves constants unspecified; the last display before they are dropped is tested."
         " UCB on five instances: regret against it. Its rate: see the claims on scaling."
     )
     + SEARCH,
 )
 def theorem_arms(lab: Laboratory) -> Evidence:
-    """Compare measured regret with the theorem written out."""
+    """Compare measured regret with the theorem with explicit constants."""
     return Evidence(below(lab, SAME_NOISE, _printed_theorem))
 
 
@@ -238,8 +238,8 @@ def _printed_heteroskedastic(one: Instance, horizon: int) -> float:
         " remark’s display gives, in which the first rounds cost the same whatever the noise."
     ),
     how=(
-        "The Õ leaves constants open; what is tested is the theorem with the display of the remark"
-        " in it. UCB on four instances with unequal noise. The display itself is false, see"
+        "The Õ leaves constants unspecified; the theorem combined with the display of the remark is"
+        " tested. UCB on four instances with unequal noise. The display itself is false, see"
         " heteroskedastic-potential; no regret above it is known."
     )
     + SEARCH,
@@ -253,7 +253,7 @@ def heteroskedastic_arms(lab: Laboratory) -> Evidence:
     "heteroskedastic-arms-corrected",
     place="new",
     family=ARMS,
-    says="The same with first rounds that cost σ_a each: `regret_bounds`, “paper's theorem”.",
+    says="The same with a cost of σ_a for the first rounds: `regret_bounds`, “paper's theorem”.",
     how="UCB on four instances with unequal noise: regret against the bound." + SEARCH,
 )
 def heteroskedastic_arms_corrected(lab: Laboratory) -> Evidence:
@@ -308,13 +308,13 @@ def heteroskedastic_instance(lab: Laboratory) -> Evidence:
     place="Proposition 3.2, proof",
     family=ARMS,
     says="A worse arm is observed at most Θ times: the quadratic inequality holds in every round.",
-    right="It holds in the rounds that play the arm, so at most ⌊Θ⌋ + 1 times.",
+    right="It holds in the rounds in which the arm is played, so at most ⌊Θ⌋ + 1 times.",
     how="Without noise optimism cannot fail: the largest count over all replications.",
     expected=CORRECTED,
     erratum="instance-count",
 )
 def instance_count(lab: Laboratory) -> Evidence:
-    """Count the observations of the worse arm where nothing is random but the censoring."""
+    """Count the observations of the worse arm when only the censoring is random."""
     horizon, printed, right = 500, [], []
     for means, observe, lam in (
         ((-1.0, 1.0), (1.0, 1.0), 1.0),
@@ -338,9 +338,9 @@ def instance_count(lab: Laboratory) -> Evidence:
     how="UCB on nine instances, equal and unequal noise: regret against the bound." + SEARCH,
 )
 def wald_bound(lab: Laboratory) -> Evidence:
-    """Compare measured regret with the bound, and draw one of them."""
+    """Compare measured regret with the bound, and plot one instance."""
     rows = below(lab, (*SAME_NOISE[:-1], *OWN_NOISE), _named("instance"), own_noise=True)
-    sure, brief = SAME_NOISE[-1], 500  # without noise the bound is all but an equality
+    sure, brief = SAME_NOISE[-1], 500  # without noise the bound is nearly an equality
     played = sure.play(lab, brief, lab.size(20_000, 200_000))
     where = f"{sure.text}, T = {brief}"
     limit = sure.bound("instance", brief)

@@ -21,7 +21,7 @@ GAPS = (1.5, 2.0, 2.5, 3.0, 4.0)  # gaps in units of sqrt(d_eff log T / T)
 
 
 def worst_gap(lab: Laboratory, observe: float, horizon: int, runs: int) -> Vector:
-    """Return the regret of UCB on two arms with the gap that costs it most."""
+    """Return the regret of UCB on two arms with the gap at which it is largest."""
     unit = math.sqrt(2.0 / observe * math.log(horizon) / horizon)
     played = [
         lab.play(
@@ -61,7 +61,7 @@ def _drawn(
     erratum="summary",
 )
 def scaling_dimension(lab: Laboratory) -> Evidence:
-    """Fit the exponent of the effective dimension in the worst regret."""
+    """Fit the exponent of the effective dimension in the worst-case regret."""
     horizon, runs = lab.size(30_000, 100_000), lab.size(600, 1500)
     rates = (1.0, 0.3, 0.1, 0.03, 0.01)
     samples = [worst_gap(lab, p, horizon, runs) for p in rates]
@@ -79,11 +79,11 @@ def scaling_dimension(lab: Laboratory) -> Evidence:
     "scaling-horizon",
     place="Theorem 3.1, rate",
     family=ARMS,
-    says="The worst regret grows like √T, up to the root of the logarithm.",
-    how="UCB on two arms at the worst gap, d_eff = 20: exponent of T in regret over √log T.",
+    says="The worst-case regret grows like √T, up to the square root of a logarithm.",
+    how="UCB on two arms at the worst gap, d_eff = 20: exponent of T in regret/√log T.",
 )
 def scaling_horizon(lab: Laboratory) -> Evidence:
-    """Fit the exponent of the horizon in the worst regret."""
+    """Fit the exponent of the horizon in the worst-case regret."""
     horizons = lab.size(
         (1000, 3000, 10_000, 30_000, 100_000), (1000, 5000, 25_000, 125_000, 600_000)
     )

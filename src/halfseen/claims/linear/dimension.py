@@ -1,4 +1,4 @@
-"""Claims about the effective dimension of thresholds, compared with optimal designs."""
+"""Claims about the effective dimension of multi-threshold models, by optimal designs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from halfseen.theory import (
 
 
 def random_model(rng: np.random.Generator) -> MultiThreshold:
-    """Return a model whose p falls along its direction, with thresholds and p at random."""
+    """Return a model with random thresholds and random p, decreasing along its direction."""
     d, cuts = int(rng.integers(2, 9)), int(rng.integers(1, 6))
     angles = np.sort(rng.uniform(-0.3, 1.55, cuts))
     observe = np.sort(rng.uniform(rng.choice([0.05, 0.7]), 1.0, cuts + 1))[::-1]
@@ -42,13 +42,13 @@ def random_model(rng: np.random.Generator) -> MultiThreshold:
         " (1/p_j)[(d−1)(1−l)/(r−l) + (u−1)/(u−r)] in two."
     ),
     how=(
-        "Hundreds of models at random: d times the mean of 1/p under the D-optimal design of a/√p,"
-        " found by trying every pair of angles. Shown: the models furthest off. And six actions, by"
-        " the multiplicative algorithm."
+        "Hundreds of random models: d times the mean of 1/p under the D-optimal design of a/√p,"
+        " found by trying every pair of angles; the models with the largest errors are shown. Also"
+        " six actions, by the multiplicative algorithm."
     ),
 )
 def path_dimension(lab: Laboratory) -> Evidence:
-    """Compare closed forms with optimal designs on models drawn at random."""
+    """Compare closed forms with optimal designs on random models."""
     rng = np.random.default_rng(lab.seed)
     tries: dict[str, list[Comparison]] = {}
     for _ in range(lab.size(400, 4000)):
@@ -69,7 +69,7 @@ def path_dimension(lab: Laboratory) -> Evidence:
 
 
 def _over_ratios() -> Curve:
-    """Draw the effective dimension of two regions against the ratio of their probabilities."""
+    """Plot the effective dimension of two regions against the ratio of their probabilities."""
     degrees, ratios = 60, np.linspace(1.0, 3.2, 24)
     u, values = 1.0 / math.cos(math.radians(degrees)) ** 2, []
     for r in ratios.tolist():
@@ -95,8 +95,8 @@ def _over_ratios() -> Curve:
         " on the ball with p in any order and on finite sets of actions of any length."
     ),
     how=(
-        "Models at random: every pair of angles. Sets of actions at random, each with a p of its"
-        " own: the multiplicative algorithm. Shown: those furthest off."
+        "Random models: every pair of angles. Random sets of actions, each action with its own p:"
+        " the multiplicative algorithm. Those with the largest errors are shown."
     ),
 )
 def design_dimension(lab: Laboratory) -> Evidence:
@@ -133,12 +133,12 @@ def design_dimension(lab: Laboratory) -> Evidence:
         " p_j d_eff = (√((d−1)(1−l)) + √(u−1))²/(u−l)."
     ),
     right="Only where that is above r†; otherwise it is smallest at r†: d/r†.",
-    how="d = 3, two pairs of regions: the smallest trace of the best design over many ratios.",
+    how="d = 3, two pairs of regions: the smallest trace of the optimal design over many ratios.",
     expected=CORRECTED,
     erratum="smallest-dimension",
 )
 def smallest_dimension(lab: Laboratory) -> Evidence:
-    """Search the ratio at which the optimal design has the smallest trace."""
+    """Search for the ratio at which the optimal design has the smallest trace."""
     printed: list[Comparison] = []
     right: list[Comparison] = []
     for low, high in ((0.0, 0.75), (0.75, 0.9)):
@@ -163,14 +163,14 @@ def _two_rings(low: float, high: float, ratio: float) -> float:
 
 
 def _corollary(d: int, first: float, second: float, q: float) -> float:
-    """Return d_eff of one threshold, as the corollary has it."""
+    """Return d_eff of one threshold by the corollary's formula."""
     if first / second >= (d - 1) / (d * (1.0 - q)):
         return d / second
     return (d - 1) / first + q / (second / first - (1.0 - q)) / first
 
 
 def _sphere(q: float, first: float, second: float) -> tuple[Vector, Vector]:
-    """Return actions of space at -90°, at 0° and on both sides of a threshold, with their p."""
+    """Return actions in three dimensions at -90°, at 0° and on both sides of a threshold, and p."""
     up = math.sqrt(q)
     rings = [(s, second if s >= up else first) for s in (-1.0, -up, 0.0, up, 1.0)]
     rows, observe = [], []
@@ -187,7 +187,7 @@ def _sphere(q: float, first: float, second: float) -> tuple[Vector, Vector]:
     place="Corollary D.3.1",
     family=LINEAR,
     says="One threshold with p_0 < p_1: d_eff = (d−1)/p_0 + sin²/(p_1/p_0 − cos²)/p_0, or d/p_1.",
-    right="The same with p_0 > p_1, which the model asks for; with p_0 < p_1 it is d/p_0.",
+    right="The same with p_0 > p_1, which the model assumes; with p_0 < p_1 it is d/p_0.",
     how="d = 3, 60° to 80°, p in either order: growth of the D-optimal design on rings of actions.",
     expected=CORRECTED,
     erratum="single-threshold",

@@ -35,7 +35,7 @@ def _escapes(lab: Laboratory, noise: float, delta: float, observe: float) -> Mea
     family=LINEAR,
     says="The confidence ellipsoid ever misses θ with probability at most δ.",
     how=(
-        "LinUCB on four actions of the plane, δ = 0.5, 0.2, 0.05, all or 0.3 seen: frequency. The"
+        "LinUCB on four actions in the plane, δ = 0.5, 0.2, 0.05, p = 1 or 0.3: frequency. The"
         " search is over δ, p, λ, σ, T and the angle between two actions."
     ),
 )
@@ -52,7 +52,7 @@ def optimism_linear(lab: Laboratory) -> Evidence:
 
 
 def _closest_escape(lab: Laboratory) -> Comparison:
-    """Search for two actions of the plane whose ellipsoid misses most often, for its δ."""
+    """Search for two actions in the plane whose ellipsoid fails most often relative to δ."""
 
     def measure(at: Point, where: Laboratory, runs: int) -> Comparison:
         actions = [[1.0, 0.0], [math.cos(at["angle"]), math.sin(at["angle"])]]
@@ -93,7 +93,7 @@ def _closest_escape(lab: Laboratory) -> Comparison:
     erratum="optimism-linear-proof",
 )
 def optimism_linear_proof(lab: Laboratory) -> Evidence:
-    """Leave σ² out, which is the same as a δ to the power 1/σ²."""
+    """Omit σ², which is equivalent to replacing δ by δ to the power 1/σ²."""
     noise, delta = 3.0, 0.05
     where = f"σ = {noise:g}, δ = {delta:g}, p = 0.3"
     printed = _escapes(lab, noise, delta ** (1.0 / noise**2), 0.3)
@@ -108,7 +108,7 @@ Factor = Callable[[int, float, float], float]
 
 
 def _falls_behind(lab: Laboratory, factor: Factor) -> tuple[Comparison, ...]:
-    """Play the coordinates one after the other: exact probability that one falls behind."""
+    """Compute the exact probability that a coordinate falls behind when they are played in turn."""
     horizon = lab.size(600, 3000)
     rows = [
         _shortfall(factor, dimension, lam, delta, observe, horizon)
@@ -146,7 +146,7 @@ def _shortfall(
     "censoring-linear",
     place="Lemma C.2",
     family=LINEAR,
-    says="The observed design ever falls below W/c, c = 8 max(log(d/δ)/λ, 1), with chance ≤ δ.",
+    says="P(the observed design ever falls below W/c) ≤ δ for c = 8 max(log(d/δ)/λ, 1).",
     how=(
         "Coordinates played in turn: exact probability by recursion for 36 choices of d, λ, δ, p."
         " The search is over all four."

@@ -18,14 +18,14 @@ from halfseen.theory import expected_slope
 
 
 def slope_from(played: Played, start: float) -> Measured:
-    """Return the growth of the potential over that of log T since round `start`."""
+    """Return the growth of the potential per unit of log T since round `start`."""
     first = int(np.searchsorted(played.rounds, start))
     grown = played.potential() - played.potential(0, first)
     return mean(grown / math.log(played.rounds[-1] / played.rounds[first]))
 
 
 def drawn(played: Played, name: str, law: float) -> Curve:
-    """Return the measured potential with a line of the law's slope that ends where it ends."""
+    """Return the measured potential and a line with the law's slope through its last point."""
     seen = [mean(played.potential(0, k)) for k in range(len(played.rounds))]
     rounds = played.rounds.tolist()
     line = [max(seen[-1].value + law * math.log(t / rounds[-1]), 0.0) for t in rounds]
@@ -85,7 +85,7 @@ def law_fixed(lab: Laboratory) -> Evidence:
     how="d = 2, 3, 5 with p = 1, 0.1, 0.3, 300,000 rounds: slope from round 3,000 on.",
 )
 def law_ties(lab: Laboratory) -> Evidence:
-    """Measure the slope when d directions must be told apart for ever."""
+    """Measure the slope when d equally good directions are played forever."""
     rows, horizon, curve = [], lab.size(300_000, 3_000_000), None
     for d, observe in ((3, 0.1), (5, 0.3), (2, 1.0)):
         u = np.ones(d) / math.sqrt(d)
@@ -105,7 +105,7 @@ def law_ties(lab: Laboratory) -> Evidence:
     place="new",
     family=LINEAR,
     says="With i.i.d. actions it grows like Tr(E[p aa′]⁻¹ E[aa′]) log T, a the best on offer.",
-    how="Four random directions of space a round, thresholds or p = 0.25: slope in log T.",
+    how="Four random actions per round, d = 3, thresholds or p = 0.25: slope in log T.",
 )
 def law_contexts(lab: Laboratory) -> Evidence:
     """Measure the slope with random actions against the law's trace, from a sample."""

@@ -1,4 +1,4 @@
-"""Claims about the limits of (D), and about what the paper's sketches of reachability show."""
+"""Claims about the limits of (D), and about the paper's figures of reachability."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from halfseen.theory import (
     reachability_threshold,
 )
 
-MORE = 1e-6  # by how much one number must exceed another to be called greater
-NEAR = 1e-7  # how close to its limit a ratio is taken, relatively
+MORE = 1e-6  # smallest difference of two numbers that counts as strictly greater
+NEAR = 1e-7  # relative distance of a ratio from its limit
 RINGS = ((3, 0.0, 0.75), (3, 0.75, 0.9), (4, 0.5, 0.8), (5, 0.2, 0.6), (2, 0.3, 0.9), (6, 0.1, 0.5))
 
 
@@ -42,8 +42,8 @@ def _thresholds(d: int, low: float, high: float) -> tuple[float, float, float, f
         " max(1, r†), “under additional mild assumptions”."
     ),
     right=(
-        "The first is true. At the other end it goes to d/p_j if and only if d sin²φ_i ≤ 1; else to"
-        " d/p_i, which is smaller."
+        "The first is true. At the other end it tends to d/p_j if and only if d sin²φ_i ≤ 1;"
+        " otherwise to d/p_i, which is smaller."
     ),
     how="Six pairs of circles: growth of their D-optimal design at ratios close to both ends.",
     expected=CORRECTED,
@@ -70,7 +70,7 @@ def _spread_on(d: int, along: float) -> Matrix:
 
 
 def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Return where a condition that holds at first stops to hold, by bisection."""
+    """Return the point at which a condition ceases to hold, by bisection."""
     for _ in range(60):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if holds(middle) else (low, middle)
@@ -78,7 +78,7 @@ def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 
 def _gains(design: Matrix, other: Matrix) -> bool:
-    """Return whether a small share of another design raises the determinant."""
+    """Return whether mixing in a small share of another design raises the determinant."""
     share = 1e-7
     mixed = np.linalg.slogdet((1.0 - share) * design + share * other)[1]
     return bool(mixed > np.linalg.slogdet(design)[1])
@@ -91,9 +91,9 @@ def _gains(design: Matrix, other: Matrix) -> bool:
     says="r* < u and r† > l for every pair of regions, so (D) is a weighted average of distances.",
     right="l ≤ r† < r* < u, and r† = l = 0 where region i reaches down to the equator.",
     how=(
-        "Six pairs of circles: r* and r† found by bisection, as the ratios at which a little of the"
-        " other circle begins and ceases to raise the determinant. “Greater” is read as greater by"
-        " at least 10⁻⁶."
+        "Six pairs of circles: r* and r† found by bisection, as the ratios at which a small share"
+        " of the other circle begins and ceases to raise the determinant. “Greater” is interpreted"
+        " as greater by at least 10⁻⁶."
     ),
     expected=CORRECTED,
     erratum="thresholds-between",
@@ -126,7 +126,7 @@ def thresholds_between(lab: Laboratory) -> Evidence:
 
 
 def _models(lab: Laboratory, count: int) -> Iterator[InformationPath]:
-    """Yield paths of models at random whose most censored region favours the direction."""
+    """Yield paths of random models whose most censored region favours the direction."""
     rng = np.random.default_rng(lab.seed)
     while count:
         path = information_path(random_model(rng))
@@ -142,7 +142,7 @@ def _gain(path: InformationPath, place: int, x: Any, y: Any) -> Any:
 
 
 def _reached(path: InformationPath) -> dict[int, float]:
-    """Return when each region first gains more than the base, which alone is played."""
+    """Return when each region first gains more than the base, if only the base is played."""
     base = len(path.numbers) - 1
     found: dict[int, float] = {}
     along = math.sin(path.angles[base]) ** 2
@@ -157,7 +157,7 @@ def _reached(path: InformationPath) -> dict[int, float]:
 
 
 def _clear(path: InformationPath) -> bool:
-    """Return whether no region is so close to a line that a simulation cannot tell its side."""
+    """Return whether all regions are far enough from both lines for a simulation to decide."""
     pairs = [pair for pair in path.reachability if pair.base == path.numbers[-1]]
     return all(
         abs(pair.ratio / pair.r_star - 1.0) > 1e-4 and abs(pair.ratio - pair.r_dagger) > 1e-2
@@ -174,12 +174,12 @@ def _clear(path: InformationPath) -> bool:
         " r*; the first one reached is the first met by the line that turns as time goes on."
     ),
     how=(
-        "Models at random, the base alone played to T = 10⁹: which regions come to gain more than"
+        "Random models, only the base played up to T = 10⁹: which regions come to gain more than"
         " it per observation, and which of them first. Share of models in which both agree."
     ),
 )
 def figure_reachable(lab: Laboratory) -> Evidence:
-    """Play the base alone and see which regions overtake it."""
+    """Play only the base and record which regions overtake it."""
     agree, first = [], []
     for path in _models(lab, lab.size(40, 400)):
         if not _clear(path):
@@ -202,7 +202,7 @@ def _share(agree: list[bool]) -> Measured:
 
 
 def _keeps_both(path: InformationPath, place: int) -> bool:
-    """Return whether base and region are both played for ever, once they gain the same.
+    """Return whether base and region are both played forever, once they gain the same.
 
     Only these two are played, in steps of equal information, each time the one that gains more.
     """
@@ -226,16 +226,15 @@ def _keeps_both(path: InformationPath, place: int) -> bool:
     family=LINEAR,
     says=(
         "Of the regions below the line r* those above the line r† are dual reachable: base and"
-        " region are both played for ever; those below it replace the base."
+        " region are both played forever; those below it replace the base."
     ),
     how=(
-        "Models at random: base and one reachable region alone, in small steps, whichever gains"
-        " more per observation. Share of pairs in which both are played to the end or not, as the"
-        " lines say."
+        "Random models: only the base and one reachable region are played, in small steps,"
+        " whichever gains more per observation. Share of pairs that behave as the lines predict."
     ),
 )
 def figure_dual_reachable(lab: Laboratory) -> Evidence:
-    """Play two regions and see whether both are kept."""
+    """Play two regions and record whether both are kept."""
     both: list[bool] = []
     one: list[bool] = []
     for path in _models(lab, lab.size(25, 100)):
@@ -259,9 +258,9 @@ def figure_dual_reachable(lab: Laboratory) -> Evidence:
     family=LINEAR,
     says=(
         "When a reached region is not dual reachable it becomes the base, both lines move to it,"
-        " and the line goes on turning from where it was: so the next region is found."
+        " and the line continues to turn from its position, which determines the next region."
     ),
-    how="Models at random with two switches or more: times of first visits, step by step.",
+    how="Random models with two switches or more: times of first visits, step by step.",
 )
 def figure_switch(lab: Laboratory) -> Evidence:
     """Follow the greedy path through two switches or more."""
@@ -282,5 +281,5 @@ def figure_switch(lab: Laboratory) -> Evidence:
 
 
 def _apart(times: tuple[float, ...]) -> bool:
-    """Return whether switches are far enough from 0 and each other to be told apart."""
+    """Return whether switches are far enough from 0 and each other to be distinguished."""
     return times[0] > 0.1 and min(np.diff(times)) > 0.05 * times[-1]

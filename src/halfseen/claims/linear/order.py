@@ -1,4 +1,4 @@
-"""Claims about censorship that is not monotone, or not along a direction at all."""
+"""Claims about censorship that is not monotone, or does not depend on one direction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from halfseen.theory import (
     worst_case_potential,
 )
 
-MODELS = (  # models in which p does not fall along the direction, with lambda
+MODELS = (  # models in which p is not decreasing along the direction, with lambda
     (thresholds([30, 70], [1.0, 0.3, 0.6]), 1.0),
     (thresholds([-50, -15, 15, 50], [1.0, 0.4, 0.25, 0.4, 1.0]), 1.0),
     (thresholds([-65, -20, 35, 50, 80], [0.2, 0.7, 0.9, 0.5, 0.8, 0.3], d=4), 1.0),
@@ -52,7 +52,7 @@ MODELS = (  # models in which p does not fall along the direction, with lambda
     ),
 )
 def any_order(lab: Laboratory) -> Evidence:
-    """Play in models that the paper excludes."""
+    """Play policies in models that the paper excludes."""
     rng, rows = np.random.default_rng(lab.seed), []
     horizon = lab.size(1000, 10_000)
     for model, lam in MODELS:
@@ -81,14 +81,14 @@ def any_order(lab: Laboratory) -> Evidence:
     place="new",
     family=LINEAR,
     says=(
-        "Without monotone p the path is still one region or two in the end and (D) its growth, with"
-        " lower ends of regions or upper ones; `information_path` and `worst_case_potential` take p"
-        " in any order."
+        "Without monotone p the path still ends in one region or two and grows like (D), with lower"
+        " or upper ends of regions; `information_path` and `worst_case_potential` take p in any"
+        " order."
     ),
     how=(
-        "Four models that are not monotone and others at random: growth of the D-optimal design"
-        " over both ends of every region; J at T = 1,000 step by step; J* of a general optimiser."
-        " Shown of the models at random: those furthest off."
+        "Four models that are not monotone and random ones: growth of the D-optimal design over"
+        " both ends of every region; J at T = 1,000 step by step; J* of a general optimiser. Of the"
+        " random models, those with the largest errors are shown."
     ),
 )
 def any_order_path(lab: Laboratory) -> Evidence:
@@ -112,7 +112,7 @@ def any_order_path(lab: Laboratory) -> Evidence:
 
 
 def _growth_of(model: MultiThreshold) -> Comparison:
-    """Compare the growth of the best design with the effective dimension of the path."""
+    """Compare the growth of the optimal design with the effective dimension of the path."""
     _, along, observe = spots(model)
     growth = Measured(ring_growth(observe, along, len(model.direction)))
     claimed = information_path(model).effective_dimension
@@ -120,7 +120,7 @@ def _growth_of(model: MultiThreshold) -> Comparison:
 
 
 def _any_model(rng: np.random.Generator) -> MultiThreshold:
-    """Return a model with thresholds and probabilities at random, in no order."""
+    """Return a model with random thresholds and random probabilities in any order."""
     d, cuts = int(rng.integers(2, 7)), int(rng.integers(1, 7))
     angles = np.sort(rng.uniform(-1.5, 1.5, cuts))
     observe = rng.uniform(rng.choice([0.05, 0.6]), 1.0, cuts + 1)
@@ -128,7 +128,7 @@ def _any_model(rng: np.random.Generator) -> MultiThreshold:
 
 
 def _random_set(rng: np.random.Generator) -> tuple[Matrix, Vector]:
-    """Return actions of length at most 1 and a probability for each, all at random."""
+    """Return random actions of length at most 1 and a random probability for each."""
     d, count = int(rng.integers(2, 4)), int(rng.integers(4, 7))
     actions = rng.normal(size=(count, d))
     actions *= rng.uniform(0.3, 1.0, (count, 1)) / np.linalg.norm(actions, axis=1, keepdims=True)
@@ -148,12 +148,12 @@ def _heaviest_basis(actions: Matrix, observe: Vector) -> float:
     place="Text after theorem 4.1, on the radial property",
     family=LINEAR,
     says=(
-        "Nor need p depend on one direction only, which the paper believes necessary: on every"
+        "p need not depend on one direction only, which the paper considers necessary: on every"
         " finite set J* grows like D* log T, D* the largest sum of 1/p over a basis, at most"
         " d/p_min."
     ),
     how=(
-        "Sets of 4 to 6 actions at random, each with a p of its own: growth from 10¹⁰ to 10¹⁴"
+        "Random sets of 4 to 6 actions, each action with its own p: growth from 10¹⁰ to 10¹⁴"
         " rounds of the best plan a general optimiser finds, against the best of all bases."
     ),
 )
@@ -178,11 +178,11 @@ def any_observe(lab: Laboratory) -> Evidence:
     family=LINEAR,
     says=(
         "On every path J ≤ Σ_n (1/p_n − 1/p_n+1)(log det W_n(T) − d log λ), p_0 < p_1 < …, W_n the"
-        " design of what is seen with probability p_n or less: no order of p, no direction."
+        " design of actions observed with probability at most p_n, for p in any order."
     ),
     how=(
-        "Paths of many short pieces at random on sets at random. The search is over paths of three"
-        " pieces on three actions of the plane: equality where they are sorted by p."
+        "Random paths of many short pieces on random sets. The search is over paths of three pieces"
+        " on three actions in the plane, with equality if they are sorted by p."
     ),
 )
 def layer_cake(lab: Laboratory) -> Evidence:

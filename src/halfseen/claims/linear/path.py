@@ -1,4 +1,4 @@
-"""Claims about the path of designs under thresholds."""
+"""Claims about the information path of multi-threshold models."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from halfseen.theory import (
     reachability_threshold,
 )
 
-CLOSE = 0.01  # relative error allowed to a step-by-step path
-FINE = 1e-4  # the same of its potential, which hardly changes if a switch comes a step late
+CLOSE = 0.01  # relative error allowed for a step-by-step path
+FINE = 1e-4  # the same for its potential, which hardly depends on the time of a switch
 HORIZON = 1000.0
 
 
@@ -34,14 +34,14 @@ def thresholds(degrees: Sequence[float], observe: Sequence[float], d: int = 3) -
 
 
 def told(model: MultiThreshold, lam: float | None = None) -> str:
-    """Return the model in a few words."""
+    """Return a short description of the model."""
     angles = "/".join(f"{math.degrees(angle):.0f}°" for angle in model.threshold_radians)
     observe = ", ".join(f"{p:.3g}" for p in model.observe)
     words = f"d = {len(model.direction)}, {angles}, p = ({observe})"
     return words if lam is None else f"{words}, λ = {lam:g}"
 
 
-MODELS = (  # with lambda: both regimes, and transients of two regions
+MODELS = (  # models with lambda: both regimes, and transient phases of two regions
     (thresholds([70], [1.0, 0.5]), 1.0),
     (thresholds([70], [1.0, 0.5]), 3.0),
     (thresholds([40, 75], [0.55, 0.5, 0.45]), 1.0),
@@ -57,7 +57,7 @@ def _followed(model: MultiThreshold, lam: float, step: float) -> Followed:
 
 
 def _both(lab: Laboratory) -> Iterator[tuple[str, InformationPath, Followed]]:
-    """Yield each model in words, its path in closed form and the same step by step."""
+    """Yield a description of each model, its path in closed form and the same step by step."""
     for model, lam in MODELS:
         path = information_path(model, regularization=lam)
         yield told(model, lam), path, _followed(model, lam, lab.size(5e-4, 5e-5))
@@ -68,9 +68,8 @@ def _both(lab: Laboratory) -> Iterator[tuple[str, InformationPath, Followed]]:
     place="Section 4.4 and algorithm 2",
     family=LINEAR,
     says=(
-        "The policy that gains most per observation starts in the most censored region, corrects"
-        " itself by"
-        " moving to less censored ones at the times t_1, t_2, … and ends in one region or two."
+        "The policy that gains most per observation starts in the most censored region, moves to"
+        " less censored ones at the times t_1, t_2, … and ends in one region or two."
     ),
     how="Six models: times and order of first visits, design and J at T = 1,000, step by step.",
 )
@@ -96,7 +95,7 @@ def dynamics(lab: Laboratory) -> Evidence:
 
 
 def _ratio_over_time() -> Curve:
-    """Draw how the ratio of the design's two eigenvalues settles."""
+    """Plot the convergence of the ratio of the design's two eigenvalues."""
     model, lam = MODELS[0]
     path = information_path(model, regularization=lam)
     rounds = np.geomspace(0.1, 100.0, 25)
@@ -110,7 +109,7 @@ def _ratio_over_time() -> Curve:
 
 
 class Pair(NamedTuple):
-    """A region i below a base j: u, l and r of the paper, with what surrounds them."""
+    """A region i below a base j, with the paper's u, l and r."""
 
     d: int
     u: float
@@ -121,12 +120,12 @@ class Pair(NamedTuple):
 
     @property
     def r_star(self) -> float:
-        """Below this the region is reachable."""
+        """The ratio below which the region is reachable."""
         return float(reachability_threshold(self.u, self.l, self.d))
 
     @property
     def r_dagger(self) -> float:
-        """Above this both are kept."""
+        """The ratio above which both regions are kept."""
         return float(dual_reachability_threshold(self.u, self.l, self.d))
 
     @property
@@ -155,10 +154,10 @@ def _pairs(path: InformationPath) -> list[Pair]:
         "Once two regions gain the same and p_i/p_j > r†, W(t) is (t + λ*) W(i,j) times the factor"
         " of the lemma; otherwise only the new region is played."
     ),
-    how="The models with two regions in the end: design at T = 1,000, step by step.",
+    how="The models that end in two regions: design at T = 1,000, step by step.",
 )
 def dual_reachability(lab: Laboratory) -> Evidence:
-    """Compare the steady design with the lemma's formula, written out as printed."""
+    """Compare the steady design with the lemma's formula as printed."""
     rows = []
     for where, path, seen in _both(lab):
         if path.steady_offset is None or path.regime != "bi-region":
@@ -191,7 +190,7 @@ def dual_reachability(lab: Laboratory) -> Evidence:
     erratum="path-potential",
 )
 def path_potential(lab: Laboratory) -> Evidence:
-    """Write both formulas out from times and designs of the switches."""
+    """Evaluate both formulas from the times and designs of the switches."""
     printed, right = [], []
     for where, path, seen in _both(lab):
         d, lam = path.dimension, path.regularization
@@ -229,7 +228,7 @@ def path_potential(lab: Laboratory) -> Evidence:
     erratum="path-formula",
 )
 def path_formula(lab: Laboratory) -> Evidence:
-    """Write the product out, switch by switch."""
+    """Evaluate the product, switch by switch."""
     printed: list[Comparison] = []
     right: list[Comparison] = []
     for where, path, seen in _both(lab):
@@ -260,15 +259,15 @@ def path_formula(lab: Laboratory) -> Evidence:
     ),
     right="While λ_a ≤ λ_b, evenly around that angle: W_j is an average; and it grows with f.",
     how=(
-        "d = 3, region from 40° to 75°, 2,000 actions of it at random: the angle of the best one"
-        " under designs at random; the determinant reached by one action again and again, and by"
-        " the best action of each moment; the quotient for pairs of angles and f at random."
+        "d = 3, region from 40° to 75°, 2,000 random actions in it: the angle of the best one under"
+        " random designs; the determinant reached by repeating one action, and by the best action"
+        " of each moment; the quotient for random pairs of angles and f."
     ),
     expected=CORRECTED,
     erratum="one-step",
 )
 def one_step(lab: Laboratory) -> Evidence:
-    """Let real actions compete and compare who wins with the three steps of the lemma."""
+    """Compare the best of random actions with the three steps of the lemma."""
     rng = np.random.default_rng(lab.seed)
     low, high = math.radians(40), math.radians(75)
     actions = _in_region(math.sin(low), math.sin(high), 2000, rng)
@@ -306,7 +305,7 @@ def one_step(lab: Laboratory) -> Evidence:
 
 
 def _in_region(low: float, high: float, count: int, rng: np.random.Generator) -> Matrix:
-    """Return unit vectors of space between two heights, some of them at either end."""
+    """Return unit vectors in three dimensions between two heights, some of them at either end."""
     height = np.concatenate(
         [[low] * (count // 8), [high] * (count // 8), rng.uniform(low, high, count)]
     )
@@ -315,7 +314,7 @@ def _in_region(low: float, high: float, count: int, rng: np.random.Generator) ->
 
 
 def _greedily(actions: Matrix, seen: float, steps: int) -> Matrix:
-    """Return the design after small steps, each of the action that is least known then."""
+    """Return the design after small steps, each with the currently least known action."""
     design = np.eye(3)
     for _ in range(steps):
         widths = np.einsum("ij,ij->i", actions @ np.linalg.inv(design), actions)

@@ -41,7 +41,7 @@ def _explored(
     checkpoints: int = 1,
     alphas: tuple[float, ...] = (1.0,),
 ) -> Played:
-    """Play a policy that explores the least known direction, or another."""
+    """Play a policy that explores the least known direction, or another policy."""
     problem = LinearBandit(THETA, 0.3, actions)
     chosen = policy(regularization)
     runs = lab.size(60, 400)
@@ -51,7 +51,7 @@ def _explored(
 def _stopping(
     observe: float, lam: float, alpha: float, horizon: int, most: float, share: float
 ) -> tuple[float, float]:
-    """Return E V and E J of playing the one action there is until enough was observed.
+    """Return E V and E J of playing a single action until enough was observed.
 
     Parameters
     ----------
@@ -77,14 +77,14 @@ def _stopping(
     family=LINEAR,
     says="E V_α ≤ δ/λ^α + C(δ)^α Tr∫W(t)^−α a a′dt for any policy, C = 8(1+1/λ)max(log(d/δ)/λ, 1).",
     how=(
-        "d = 1: policies that stop when enough, or more than expected, was seen, exactly, α = ½, 1,"
-        " 2. d = 3: LinUCB and exploration. The proof’s failure term is wrong; no violation found."
-        " The search is over p, λ, α, δ, T and when to stop."
+        "d = 1: policies that stop when enough, or more than expected, was observed, computed"
+        " exactly, α = ½, 1, 2. d = 3: LinUCB and exploration. The proof’s failure term is wrong;"
+        " no violation was found. The search is over p, λ, α, δ, T and the stopping time."
     ),
     erratum="control-linear",
 )
 def potential_control_linear(lab: Laboratory) -> Evidence:
-    """Look for a policy whose potential is large although its own path is short."""
+    """Search for a policy whose potential is large although its own path integral is small."""
     rows, horizon = [], lab.size(300, 2000)
     for lam in (0.05, 1.0, 10.0):
         for alpha in (0.5, 1.0, 2.0):
@@ -117,7 +117,7 @@ def potential_control_linear(lab: Laboratory) -> Evidence:
 
 
 def _stops(at: Point) -> Comparison:
-    """Compare the potential of one action played until enough was seen with the bound."""
+    """Compare the potential of one action played until enough was observed with the bound."""
     lam, alpha, delta = at["λ"], at["α"], at["δ"]
     potential, path = _stopping(at["p"], lam, alpha, int(at["T"]), at["stop"], math.inf)
     factor = (1.0 + 1.0 / lam) * papers_censoring_factor(1, lam, delta)
@@ -139,7 +139,7 @@ def _stops(at: Point) -> Comparison:
     ),
 )
 def pmin_bound(lab: Laboratory) -> Evidence:
-    """Let a policy collect as much potential as it can and compare it with the bound."""
+    """Compare the potential of policies that explore as much as possible with the bound."""
     rows, horizon = [], lab.size(3000, 30_000)
     for observe in (0.05, 0.3, 1.0):
         for lam in (0.1, 1.0, 10.0):
@@ -183,7 +183,7 @@ def _coordinates(at: Point) -> Comparison:
 
 
 def _in_turn(dimension: int, horizon: int, alpha: float, lam: float) -> Measured:
-    """Return the potential of the coordinates played in turn, everything seen."""
+    """Return the potential of the coordinates played in turn, with everything observed."""
     times = np.arange(horizon) // dimension
     return Measured(float(((times + lam) ** -alpha).sum()))
 
@@ -256,8 +256,8 @@ def _printed_order(d: int, horizon: float, alpha: float, lam: float) -> float:
     says="Uncensored, the potential of order 1 is at most (1+1/λ) log(1 + T/(λd)).",
     right="It is d times that.",
     how=(
-        "Coordinates in turn, everything seen, four pairs (d, λ), exactly. The search is over d, λ"
-        " and T."
+        "Coordinates in turn, everything observed, four pairs (d, λ), computed exactly. The search"
+        " is over d, λ and T."
     ),
     expected=CORRECTED,
     erratum="elliptical-one",
@@ -296,7 +296,7 @@ def elliptical_one(lab: Laboratory) -> Evidence:
     says="With p the same everywhere the largest path integral is d_eff log(1 + T/(λ d_eff)),"
     " d_eff = d/p.",
     how=(
-        "Exploration attains it, LinUCB stays below: d = 3, p = 0.05, 0.3, 1, log det W over p. The"
+        "Exploration attains it, LinUCB stays below: d = 3, p = 0.05, 0.3, 1, (log det W)/p. The"
         " same from `elliptical_potential` without its factor, `worst_case_potential` and both ends"
         " of `continuous_potential_bracket`."
     ),
@@ -323,7 +323,7 @@ def uniform_model(lab: Laboratory) -> Evidence:
 
 
 def _known_of_uniform(observe: float, horizon: int) -> dict[str, float]:
-    """Return what functions of the library say about the same maximum, d = 3, λ = 1."""
+    """Return the same maximum according to functions of the library, d = 3, λ = 1."""
     elliptical = elliptical_potential(3, observe * horizon, 1.0, 1.0) / (2.0 * observe)
     bracket = continuous_potential_bracket(3, observe, horizon, 1.0, observe_max=observe)
     worst = worst_case_potential(Uniform(observe), 3, regularization=1.0, horizon=horizon)
@@ -336,5 +336,5 @@ def _known_of_uniform(observe: float, horizon: int) -> dict[str, float]:
 
 
 def _mean_or_exact(values: Vector) -> Measured:
-    """Return the mean with its interval, without one where all replications agree."""
+    """Return the mean with its interval, or without one if all replications agree."""
     return Measured(float(values[0])) if np.ptp(values) == 0.0 else mean(values)

@@ -1,8 +1,8 @@
 """Largest path integrals and D-optimal designs by general optimisers.
 
-As in `arm_programs`, nothing here uses what `halfseen.theory` proves: which region follows which,
-that the most censored comes first, which angle of a region is best. The optimisers see the
-objective only.
+As in `halfseen.claims.arms.programs`, nothing here uses what `halfseen.theory` proves: which region
+follows which, that the most censored comes first, which angle of a region is best. The optimisers
+see only the objective.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
 
 Matrix = NDArray[np.float64]
-HALVINGS = 80  # bisections of the interval that holds the best share of two points
+HALVINGS = 80  # bisections for the best share of two points
 
 
 def potential_of(pieces: Sequence[tuple[float, float, float]], d: int, lam: float) -> float:
@@ -55,10 +55,10 @@ def regions_of(model: MultiThreshold) -> list[tuple[float, float, float]]:
 def best_rings(
     model: MultiThreshold, lam: float, horizon: float, starts: int, rng: np.random.Generator
 ) -> float:
-    """Return the largest path integral a general optimiser finds over order, times and angles.
+    """Return the largest path integral that a general optimiser finds over order, times, angles.
 
-    Each start takes the regions in an order of its own, the first one most censored first, and
-    goes from differential evolution to a local optimiser. Times are searched as logarithms.
+    Each start uses a different order of the regions, the first start the most censored first, and
+    runs differential evolution followed by a local optimiser. Times are searched on a log scale.
 
     Examples
     --------
@@ -130,11 +130,11 @@ def best_plan(
 
 
 def ring_growth(observe: Any, along: Any, d: int) -> float:
-    """Return the growth in log T of the path that gains most per observation, on circles.
+    """Return the growth in log T of the greedy path per observation, on circles.
 
     The D-optimal design of the points (cos^2/(d-1), sin^2)/p lies on the segment between two of
-    them: every pair is tried, and of each the best share is found by bisection. The growth is d
-    times the mean of 1/p under the design.
+    them: every pair is tried, and its best share is found by bisection. The growth is d times the
+    mean of 1/p under the design.
 
     Examples
     --------
@@ -165,9 +165,9 @@ def ring_growth(observe: Any, along: Any, d: int) -> float:
 
 
 def design_growth(actions: Matrix, observe: Vector, rounds: int = 20_000) -> float:
-    """Return the same for a finite set of actions, by the multiplicative algorithm.
+    """Do the same as `ring_growth` for a finite set of actions, by the multiplicative algorithm.
 
-    Weights are multiplied by the gain of their action over the mean gain d until they settle.
+    Weights are multiplied by the gain of their action divided by the mean gain d until convergence.
 
     Examples
     --------

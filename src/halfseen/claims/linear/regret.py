@@ -18,7 +18,7 @@ from halfseen.problems import FiniteActions, LinearBandit
 from halfseen.theory import confidence_factor, regret_bounds
 
 DELTA = 0.01
-SEARCH = " The search is over two actions of the plane, θ, σ, p, λ and T."
+SEARCH = " The search is over two actions in the plane, θ, σ, p, λ and T."
 World = tuple[FiniteActions, list[float], float, Censorship, float]
 
 
@@ -43,7 +43,7 @@ def _worlds() -> dict[str, World]:
     family=LINEAR,
     says="E R ≤ 2β̃ √(T E V_1) + δTΔ, β̃ = σ√(d log(1+T/(dλ)) + 2 log(1/δ)) + √λ‖θ‖.",
     how=(
-        "The paper says that some β̃ of order √(d log T) exists; what is tested is ours. LinUCB,"
+        "The paper states that some β̃ of order √(d log T) exists; the one tested is ours. LinUCB,"
         " δ = 0.01, five instances: regret against the bound with the measured potential."
     )
     + SEARCH,
@@ -73,7 +73,7 @@ def _without(world: World, played: Played, horizon: int) -> float:
 def _compared(
     lab: Laboratory, limit: Callable[[World, Played, int], float]
 ) -> tuple[Comparison, ...]:
-    """Return the regret of LinUCB against a bound, on all instances and the closest found."""
+    """Compare the regret of LinUCB with a bound, on all instances and the closest one found."""
 
     def measure(world: World, name: str, where: Laboratory, size: tuple[int, int]) -> Comparison:
         actions, theta, noise, censorship, lam = world
@@ -123,9 +123,9 @@ AXES = (
     family=LINEAR,
     says="E R ≤ Õ(σ√(d d_eff T)) for some d_eff.",
     how=(
-        "The paper says that some d_eff exists and leaves constants open; what is tested is ours:"
-        " d_eff = d/p_min or the growth of J* below it, 2β̃√(κT J*) + δTΔ. LinUCB, δ = 0.01, the"
-        " same five instances."
+        "The paper states that some d_eff exists and leaves constants unspecified; those tested are"
+        " ours: d_eff = d/p_min or the growth of J* below it, 2β̃√(κT J*) + δTΔ. LinUCB, δ = 0.01,"
+        " the same five instances."
     )
     + SEARCH,
 )

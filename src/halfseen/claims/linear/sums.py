@@ -20,13 +20,13 @@ from halfseen.theory import (
 )
 
 FOOTNOTE = "Remark 5, footnote"
-SLOWER = 0.45  # the exponent of T up to which a sum is taken to grow more slowly than its root
+SLOWER = 0.45  # largest exponent of T at which a sum counts as growing more slowly than sqrt(T)
 
 
 def _in_ball(d: int, alpha: float, lam: float, horizon: int) -> float:
-    """Return the sum of norms of short coordinate actions whose norms are all equal.
+    """Return the sum of norms of short coordinate actions, all with the same norm.
 
-    Every coordinate is played in turn with squared length ρμ^α, μ its eigenvalue then.
+    The coordinates are played in turn with squared length ρμ^α, μ the current eigenvalue.
     """
     rho = d * lam ** (1.0 - alpha) / ((alpha - 1.0) * horizon)
     eigenvalue, total = lam, 0.0
@@ -54,7 +54,7 @@ def _equal_norms(d: int, alpha: float, lam: float, horizon: int) -> float:
 def _on_sphere(alpha: float, turned: float, horizon: int) -> float:
     """Return the sum of norms of unit actions of the plane close to one axis, λ = 1.
 
-    The second coordinate is plus and minus √(c/T) in turn.
+    The second coordinate alternates between plus and minus √(c/T).
     """
     small = math.sqrt(turned / horizon)
     a, b, c, total = 1.0, 0.0, 1.0, 0.0  # the design [[a, b], [b, c]]
@@ -85,14 +85,14 @@ def _on_sphere(alpha: float, turned: float, horizon: int) -> float:
         " actions along axes, as of arms, give T^(1−α/2)."
     ),
     how=(
-        "Sequences of actions that try for a large sum, step by step, everything seen. “More"
-        f" slowly” is read as an exponent of T of at most {SLOWER}."
+        "Sequences of actions constructed for a large sum, step by step, everything observed. “More"
+        f" slowly” is interpreted as an exponent of T of at most {SLOWER}."
     ),
     expected=CORRECTED,
     erratum="sum-of-norms",
 )
 def sum_of_norms(lab: Laboratory) -> Evidence:
-    """Add up norms along sequences made to keep them large."""
+    """Sum the norms along sequences constructed to keep them large."""
     printed, right = [], []
     first, last = 10_000, lab.size(100_000, 1_000_000)
     for d, alpha, lam in ((1, 2.0, 1.0), (2, 1.5, 1.0), (3, 2.0, 0.5), (2, 3.0, 2.0)):
@@ -158,7 +158,7 @@ def _printed_factor(alpha: float, lam: float) -> float:
 def _increments_below(
     lab: Laboratory, factor: Callable[[float, float], float]
 ) -> tuple[Comparison, ...]:
-    """Compare increments at random, and the closest found, with a factor of (α, λ)."""
+    """Compare random increments, and the closest ones found, with a factor of (α, λ)."""
     rng = np.random.default_rng(lab.seed)
     rows = []
     for d in (1, 2, 3, 5):
@@ -203,13 +203,13 @@ def _increments_below(
         " a_t a_t′, Σ Tr(W^−α H) ≤ (1+1/λ)^α Tr(ψ(W_T) − ψ(W_0)) for 0 ≤ H ≤ I."
     ),
     how=(
-        "Sequences of matrices of full rank at random, d = 1 to 5, α = 0.3 to 3. The search is over"
+        "Random sequences of matrices of full rank, d = 1 to 5, α = 0.3 to 3. The search is over"
         " two steps in the plane: their eigenvalues, the angle between them, λ and α. The paper’s"
         " proof needs α ≤ 1; the statement holds for every α > 0."
     ),
 )
 def psd_increments(lab: Laboratory) -> Evidence:
-    """Add increments of any rank and compare with the printed factor."""
+    """Compare increments of any rank with the printed factor."""
     return Evidence(_increments_below(lab, _printed_factor))
 
 
@@ -227,7 +227,7 @@ def psd_increments(lab: Laboratory) -> Evidence:
     ),
 )
 def psd_factor(lab: Laboratory) -> Evidence:
-    """Compare the same increments with the other factor."""
+    """Compare the same increments with the sharper factor."""
     rows = [*_increments_below(lab, trace_potential_factor)]
     for lam in (0.02, 0.1, 1.0, 10.0):
         found = Measured(1.0 / (lam * math.log(1.0 + 1.0 / lam)))

@@ -1,4 +1,4 @@
-"""Claims about the largest potential under thresholds."""
+"""Claims about the largest potential of multi-threshold models."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from halfseen.theory import (
     worst_case_potential,
 )
 
-LATE = (1e9, 1e12)  # where growth is measured
-FOUND = 1e-5  # relative, by which a general optimiser may miss the largest value
+LATE = (1e9, 1e12)  # rounds between which growth is measured
+FOUND = 1e-5  # relative error allowed for the largest value found by a general optimiser
 
 
 def _stay(model: MultiThreshold, horizon: float, lam: float = 1.0) -> float:
-    """Return the potential of playing the most censored region alone, at its lowest angle."""
+    """Return the potential of playing only the most censored region, at its lowest angle."""
     d = len(model.direction)
     level = max(math.sin(model.threshold_radians[-1]) ** 2, 1.0 / d)
     return potential_of([(model.observe[-1], level, horizon)], d, lam)
@@ -87,7 +87,7 @@ def theorem_thresholds(lab: Laboratory) -> Evidence:
 
 
 def _growth(model: MultiThreshold) -> Curve:
-    """Draw the largest potential, that of staying and that of the paper's path."""
+    """Plot the largest potential, that of staying and that of the paper's path."""
     rounds = np.geomspace(1.0, 1e6, 25).tolist()
     paper = information_path(model)
     lines = (
@@ -104,15 +104,15 @@ def _growth(model: MultiThreshold) -> Curve:
     family=LINEAR,
     says=(
         "One threshold, d sin²φ > 1: J* = J_pure + (1/p_1)[d log β + (d−1)/r · log(1+(r/c)(1−β)/β)]"
-        " + o(1), and the equator is taken up at βT, β = (dr−d+1)/(d(r−c))."
+        " + o(1), and the plan switches to the equator at βT, β = (dr−d+1)/(d(r−c))."
     ),
     how=(
-        "d = 2, 3, 5, T = 10⁸: the best switch, by a search of one number, less staying above; and"
-        " the best of a general optimiser over order, times and angles."
+        "d = 2, 3, 5, T = 10⁸: the value of the best switch, by a one-dimensional search, minus"
+        " that of staying above; and the best of a general optimiser over order, times and angles."
     ),
 )
 def single_threshold_largest(lab: Laboratory) -> Evidence:
-    """Solve the program at a large horizon and subtract what staying gives."""
+    """Solve the program at a large horizon and subtract the value of staying."""
     rows, horizon, rng = [], 1e8, np.random.default_rng(lab.seed)
     for d, degrees, first, second in ((3, 70, 1.0, 0.5), (5, 45, 0.9, 0.2), (2, 80, 0.6, 0.5)):
         model = thresholds([degrees], [first, second], d)
@@ -133,7 +133,7 @@ def single_threshold_largest(lab: Laboratory) -> Evidence:
 def _best_switch(
     first: float, second: float, along: float, horizon: float, d: int
 ) -> tuple[float, float]:
-    """Return when to leave the region above for the equator, as a share, and the value."""
+    """Return the best switch from the upper region to the equator, as a share, and the value."""
     from scipy.optimize import minimize_scalar
 
     def loss(share: float) -> float:
@@ -147,7 +147,7 @@ def _best_switch(
 def _at_random(
     model: MultiThreshold, lam: float, horizon: float, tries: int, rng: np.random.Generator
 ) -> float:
-    """Return the largest potential of plans with times, angles and order drawn at random."""
+    """Return the largest potential of plans with random times, angles and order."""
     d = len(model.direction)
     region, along, observe = spots(model)
     best = 0.0
@@ -168,12 +168,12 @@ def _at_random(
         " − (d/p_min) log λ: most censored first, each region at its lowest angle."
     ),
     how=(
-        "Four models: a general optimiser over order, times and angles reaches it; greedy paths per"
-        " observation and per round, staying and plans at random never pass it."
+        "Four models: a general optimiser over order, times and angles attains it; greedy paths per"
+        " observation and per round, staying and random plans never exceed it."
     ),
 )
 def largest_potential(lab: Laboratory) -> Evidence:
-    """Look for a plan that beats the concave program."""
+    """Search for a plan better than the solution of the concave program."""
     rng = np.random.default_rng(lab.seed)
     rows = []
     for model, lam, horizon in (
@@ -202,7 +202,7 @@ def largest_potential(lab: Laboratory) -> Evidence:
     "largest-expected-potential",
     place="new",
     family=LINEAR,
-    says="E V_1 ≤ κ J*(T), κ = 1/(λ log(1+1/λ)), for every policy; the plan of J* comes to ≥ J*.",
+    says="E V_1 ≤ κ J*(T), κ = 1/(λ log(1+1/λ)), for every policy; the plan of J* reaches ≥ J*.",
     how=(
         "The plan of J*, exploration and LinUCB on actions at the regions’ lowest angles,"
         " λ = 0.3, 1, 20: measured potential."
@@ -242,7 +242,7 @@ def largest_expected_potential(lab: Laboratory) -> Evidence:
     ),
 )
 def bounds_of_potential(lab: Laboratory) -> Evidence:
-    """Compare each number of the table with what programs find."""
+    """Compare each number of the table with independent programs."""
     rng, rows, horizon = np.random.default_rng(lab.seed), [], 1000
     for model, lam in ((GROWING[0], 0.5), (GROWING[2], 2.0), (GROWING[5], 0.5)):
         table = potential_bounds(model, regularization=lam, horizon=horizon)
@@ -279,7 +279,7 @@ def _table(
     lam: float,
     where: str,
 ) -> list[Comparison]:
-    """Compare what is the same on the sphere and on a set of actions."""
+    """Compare the numbers defined both on the sphere and on a set of actions."""
     kappa = Measured(found.value / (lam * math.log(1.0 + 1.0 / lam)))
     numbers = (
         ("J*", found, table.worst_case, 1e-4),
@@ -300,10 +300,10 @@ def _table(
         " (d/p_min) log(1 + p_max T/(dλ))."
     ),
     how=(
-        "Thresholds on the sphere, and sets of a basis and three more actions at random, each with"
-        " a p of its own: the largest value a general optimiser finds. The searches, one for each"
-        " side, are over d, p, λ and T. With p_min and p_max exchanged inside the logarithms both"
-        " are sharper."
+        "Thresholds on the sphere, and sets of a basis and three more random actions, each with its"
+        " own p: the largest value a general optimiser finds. The searches, one for each side, are"
+        " over d, p, λ and T. With p_min and p_max exchanged inside the logarithms both bounds are"
+        " sharper."
     ),
 )
 def log_scaling(lab: Laboratory) -> Evidence:
@@ -349,7 +349,7 @@ def _between(
 
 
 def _basis(side: int, at: Point) -> Comparison:
-    """Compare the best plan on coordinates, one of them seen less, with a side of the lemma."""
+    """Compare the best plan on coordinates, one observed less often, with a side of the lemma."""
     d, horizon, lam = int(at["d"]), at["T"], at["λ"]
     observe = np.full(d, at["p"])
     observe[0] *= at["ratio"]

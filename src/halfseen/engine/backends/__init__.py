@@ -1,1 +1,1 @@
-"""Ways to run a cell's loop."""
+"""The backends that run a cell's loop."""

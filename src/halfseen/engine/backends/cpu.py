@@ -38,8 +38,8 @@ def run(
     """Play the replications from `start` on into the track, as many as it has rows.
 
     Replications are given to the workers in chunks of about a quarter of a second, so that progress
-    is visible. An interruption takes effect at once, also inside a replication and while compiling.
-    No number depends on the workers or the chunks.
+    is visible. An interruption takes effect immediately, even within a replication or during
+    compilation. No number depends on the workers or the chunks.
     """
     stop = np.zeros(1, np.uint8)
     replications = len(track.regret)

@@ -1,7 +1,7 @@
 """The dask engine: replications in chunks on the workers of a Dask cluster.
 
-A chunk is what the cpu engine would play of some replications, so the numbers are the same to the
-last bit. Workers return its tracks, or its statistics where only those are kept.
+A chunk is played as by the cpu engine, so the numbers are the same to the last bit. Workers return
+its tracks, or its statistics if only those are kept.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from halfseen.errors import HalfseenError, InvalidInput
 CHUNK_SECONDS = 2.0
 CONNECT_SECONDS = 10.0
 MOST_BYTES = 1 << 26  # most bytes of the tracks in one chunk
-GROWTH = 8  # a chunk has at most this many times the replications of the one it is sized by
+GROWTH = 8  # largest ratio of a chunk's replications to those of the chunk used to size it
 SHELF = "halfseen"  # name under which the scheduler holds the cells being played
-SETTINGS = {  # of a cluster on this machine; with Dask's defaults its monitoring takes 8% of a core
+SETTINGS = {  # for a local cluster; with Dask's defaults its monitoring takes 8% of a core
     "distributed.scheduler.allowed-failures": 20,  # workers that may die while playing one chunk
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "1s",
@@ -44,9 +44,10 @@ SETTINGS = {  # of a cluster on this machine; with Dask's defaults its monitorin
 
 @dataclass
 class Job:
-    """A cell to play, the replications it lacks, and what to do with every finished chunk.
+    """A cell to play, its missing replications, and a callback for every finished chunk.
 
-    `keep` gets the track of a chunk, or its `Part` if `reduce`, its first and last replication.
+    `keep` receives the track of a chunk, or its `Part` if `reduce`, and its first and last
+    replication.
     """
 
     cell: Cell | LinearCell
@@ -69,14 +70,14 @@ class Job:
         return first, end
 
     def fit_size(self, rows: int, seconds: float) -> None:
-        """Size the next chunks by one that took so many seconds."""
+        """Choose the size of the next chunks from the duration of one."""
         row_bytes = sum(array.nbytes for array in blank_track(self.cell, 1).arrays().values())
         wanted = math.floor(CHUNK_SECONDS * rows / max(seconds, 1e-6))
         self.size = max(1, min(wanted, GROWTH * rows, MOST_BYTES // max(row_bytes, 1)))
 
 
 def lacking(replications: int, finished: Iterable[Span]) -> list[Span]:
-    """Return the replications between the finished ones.
+    """Return the spans of replications that are not finished.
 
     >>> lacking(10, [(4, 6), (0, 2)])
     [(2, 4), (6, 10)]
@@ -91,7 +92,7 @@ def lacking(replications: int, finished: Iterable[Span]) -> list[Span]:
 
 
 def check(scheduler: str | None) -> None:
-    """Refuse, before anything is played or written, a cluster that cannot be used."""
+    """Raise, before anything is played or written, if the cluster cannot be used."""
     if find_spec("distributed") is None:
         raise InvalidInput(
             "engine",
@@ -114,7 +115,7 @@ def check(scheduler: str | None) -> None:
 
 
 async def _answers(address: str) -> bool:
-    """Return whether a scheduler answers; a `Client` that fails complains when it is deleted."""
+    """Return whether a scheduler answers; a failed `Client` would warn when it is deleted."""
     import asyncio
 
     from distributed import Security
@@ -131,7 +132,7 @@ async def _answers(address: str) -> bool:
 
 @contextmanager
 def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
-    """Give a client of the cluster at an address, or of a new one on this machine."""
+    """Yield a client of the cluster at an address, or of a new one on this machine."""
     import dask
     from distributed import Client, LocalCluster
     from distributed.utils import silence_logging_cmgr
@@ -161,7 +162,7 @@ def connected(scheduler: str | None, workers: int) -> Iterator[Any]:
 
 
 def _end_workers(cluster: Any) -> None:
-    """End workers in the middle of a replication; asked to close they would finish it first."""
+    """Kill workers in the middle of a replication, which they would finish before closing."""
     for nanny in cluster.workers.values():
         nanny.auto_restart = False
         if nanny.pid is not None:
@@ -175,7 +176,7 @@ def dask_setup(worker: Any) -> None:
 
 
 def _announce(client: Any) -> None:
-    with suppress(KeyError):  # of a scheduler without a dashboard
+    with suppress(KeyError):  # raised for a scheduler without a dashboard
         logging.getLogger(__name__).info("Dask's dashboard: %s", client.dashboard_link)
 
 
@@ -187,7 +188,7 @@ def run_all(jobs: list[Job], scheduler: str | None, workers: int) -> None:
 
 
 def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
-    """Play every job, the next one as soon as workers run out of work on the one before."""
+    """Play every job; the next one begins as soon as workers have no work left on the last."""
     from distributed import wait
     from distributed.client import CancelledError
     from distributed.comm import CommClosedError
@@ -223,15 +224,15 @@ def run_on(client: Any, jobs: list[Job], wait_seconds: float = 60.0) -> None:
                 slots, looked = _slots(client), time.monotonic()
     except (KilledWorker, CancelledError, CommClosedError, TimeoutError) as error:
         raise HalfseenError(
-            f"The cluster was lost ({type(error).__name__}). What was finished is kept if there is"
-            " a folder. Check its workers, then run again."
+            f"The cluster was lost ({type(error).__name__}). Finished chunks are kept if there is a"
+            " folder. Check its workers, then run again."
         )
     finally:
         client.cancel(list(running))
 
 
 def _published(client: Any, cell: Cell | LinearCell) -> str:
-    """Give a cell to the scheduler, where workers find it by the name returned."""
+    """Publish a cell on the scheduler and return its name."""
     import cloudpickle
 
     ready(cell)  # compiles once for all workers that share this disk
@@ -241,7 +242,7 @@ def _published(client: Any, cell: Cell | LinearCell) -> str:
 
 
 def packages() -> dict[str, str]:
-    """Return the versions of the packages that decide the numbers."""
+    """Return the versions of the packages on which the numbers depend."""
     return {name: metadata.version(name) for name in ("halfseen", "numpy", "numba")}
 
 
@@ -257,7 +258,7 @@ def played(name: str, first: int, last: int, reduce: bool) -> tuple[Track | Part
 
 @lru_cache(maxsize=4)
 def _loaded(name: str) -> tuple[Cell | LinearCell, Callable[..., None]]:
-    """Return a published cell and its compiled loop, once for every worker."""
+    """Return a published cell and its compiled loop, cached in every worker."""
     import cloudpickle
     from distributed import get_client
 

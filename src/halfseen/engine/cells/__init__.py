@@ -1,1 +1,1 @@
-"""Cells of a study: what is played, laid out as arrays."""
+"""Cells of a study, laid out as arrays."""

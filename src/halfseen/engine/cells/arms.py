@@ -38,7 +38,7 @@ from halfseen.policies import Policy
 from halfseen.problems import ArmedBandit
 from halfseen.problems.rewards import RewardKernels
 
-RHO = 10.0  # of the rule by which a winner is declared, as `theory.winner` has by default
+RHO = 10.0  # parameter of the rule that declares a winner, the default of `theory.winner`
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Cell(ByValue):
 
     loop: ClassVar[Callable[..., None]] = staticmethod(play)
     late: ClassVar[bool] = False
-    own_actions: ClassVar[bool] = False  # of every replication; linear cells may have them
+    own_actions: ClassVar[bool] = False  # True if replications have different actions
 
     @property
     def groups(self) -> int:
@@ -92,11 +92,11 @@ class Cell(ByValue):
         return kernels.waits and kernels.fill is None and same
 
     def check_censorship(self) -> None:
-        """Refuse a censorship that does not fit the problem."""
+        """Raise if the censorship does not fit the problem."""
         self.censorship.rates(self.problem)
 
     def check_policy(self) -> None:
-        """Refuse a policy that does not fit the problem."""
+        """Raise if the policy does not fit the problem."""
         self.policy.check(self.problem.setting(self.horizon))
 
     def blank(self, rows: int, groups: int, dimension: int) -> Track:

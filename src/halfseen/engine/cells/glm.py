@@ -58,12 +58,12 @@ class GLMCell(LinearCell):
         )
 
     def check_policy(self) -> None:
-        """Refuse kernels that no loop calls, and constants that give no valid confidence width."""
+        """Raise for kernels that no loop calls, and constants without a valid confidence width."""
         check_index(self.policy)
         self.policy.table(self.setting)
 
     def _likelihood(self, theta: Vector) -> tuple[Vector, float, Vector]:
-        """Return theta as far as actions reach it, and the limit and prior of the likelihood."""
+        """Return theta within the span of the actions, and the likelihood's limit and prior."""
         missing = self._unreachable()
         theta = theta - missing @ theta
         penalty = self.policy.penalty(self.setting)
@@ -71,7 +71,7 @@ class GLMCell(LinearCell):
         return theta, float(self.policy.limit(self.setting)), prior
 
     def _unreachable(self) -> Vector:
-        """Return the projection on the directions in which no action points."""
+        """Return the projection onto the directions that no action spans."""
         actions, d = self.problem.actions, self.problem.dimension
         if actions.fixed is not None:
             return unreachable(actions.fixed.T @ actions.fixed)

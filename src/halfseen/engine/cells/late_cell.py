@@ -37,7 +37,7 @@ def arm_cell(
     checkpoints: NDArray[np.int64],
     alphas: Vector,
 ) -> Cell:
-    """Return the cell that plays a policy on arms, late or not."""
+    """Return the cell that plays a policy on arms, with or without delays."""
     kernels = policy.kernels()
     late = censorship.comes_late or kernels.counts_pulls or kernels.queues
     kind = LateCell if late else Cell
@@ -46,16 +46,16 @@ def arm_cell(
 
 @cache
 def law_dated_feedback(kernels: RewardKernels) -> Callable[..., tuple[float, float]]:
-    """Return the kernel that draws an arm's reward from a law, and what decides its delay."""
+    """Return the kernel that draws an arm's reward from a law, and a uniform for its delay."""
     return fitted(feedback.law_dated_feedback, kernels)
 
 
 @dataclass(frozen=True, eq=False)
 class LateCell(Cell):
-    """A cell in which every round is played and its reward followed until it arrives.
+    """A cell in which every round is played and its reward is tracked until it arrives.
 
-    Under a censorship without delays rewards are seen at once or never, with the same draws as in
-    cells that jump from one observation to the next.
+    Under a censorship without delays rewards are observed immediately or never, with the same draws
+    as in cells that jump from one observation to the next.
     """
 
     loop: ClassVar[Callable[..., None]] = staticmethod(play)
@@ -63,7 +63,7 @@ class LateCell(Cell):
 
     @property
     def delayed(self) -> Delayed | None:
-        """The censorship, if it delays."""
+        """The censorship, if it has delays."""
         return self.censorship.delayed
 
     @property
@@ -100,7 +100,7 @@ class LateCell(Cell):
         return replace(told, delays=laws, window=self.delayed.window)
 
     def check_censorship(self) -> None:
-        """Refuse delays that do not fit the problem."""
+        """Raise if the delays do not fit the problem."""
         super().check_censorship()
         if self.delayed is None or self.problem.non_negative:
             return
@@ -114,7 +114,7 @@ class LateCell(Cell):
             )
 
     def check_policy(self) -> None:
-        """Refuse a policy that does not fit the problem."""
+        """Raise if the policy does not fit the problem."""
         self.policy.check(self.setting)
         levels = getattr(self.policy, "levels", 0)
         if self.covariate is not None and levels < self.covariate.levels:

@@ -39,7 +39,7 @@ def linear_cell(
     checkpoints: NDArray[np.int64],
     alphas: Vector,
 ) -> LinearCell:
-    """Return the cell that plays a policy on vectors, late or not."""
+    """Return the cell that plays a policy on vectors, with or without delays."""
     late = censorship.comes_late or policy.counts_pulls
     if isinstance(problem, GeneralizedLinearBandit):
         kind: Callable[..., LinearCell] = LateGLMCell if late else GLMCell
@@ -55,10 +55,10 @@ def positive_share(mean: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LateLinearCell(LinearCell):
-    """A cell in which every round is played and its reward followed until it arrives.
+    """A cell in which every round is played and its reward is tracked until it arrives.
 
-    For a policy that counts its plays, whatever the censorship: without delays rewards are seen at
-    once or never.
+    It is also used for policies that count their plays, under any censorship: without delays
+    rewards are observed immediately or never.
     """
 
     late: ClassVar[bool] = True
@@ -84,14 +84,14 @@ class LateLinearCell(LinearCell):
 
     @property
     def open_names(self) -> dict[str, Any]:
-        """What the loop's open names stand for, beside the policy's kernels."""
+        """What is substituted into the loop, in addition to the policy's kernels."""
         names, kernels = self.names(super().jumps), self.policy.kernels()
         if self.same_actions:
             return names | filled(FIXED_CHOICE, kernels, ()) | self._dated()
         return names | {"sent_share": self._sent_share}
 
     def _dated(self) -> dict[str, Any]:
-        """Return the kernel that draws a reward, and what decides its delay."""
+        """Return the kernel that draws a reward, and a uniform for its delay."""
         if self._reward is draw_gaussian:
             return {"dated_feedback": feedback.gaussian_dated}
         opened = (("reward", self._reward),)
@@ -111,7 +111,7 @@ class LateLinearCell(LinearCell):
         return line if self.problem.law == "bernoulli" else positive_share
 
     def check_censorship(self) -> None:
-        """Refuse delays that do not fit the problem."""
+        """Raise if the delays do not fit the problem."""
         if self.censorship.delayed is None:
             super().check_censorship()
             if not (self.same_actions or isinstance(self.censorship, Uniform)):
@@ -140,7 +140,7 @@ class LateLinearCell(LinearCell):
         super().check_censorship()
 
     def check_policy(self) -> None:
-        """Refuse a policy that cannot play these actions, or that needs a window."""
+        """Raise if the policy cannot play these actions, or needs a window."""
         super().check_policy()
         if self.policy.counts_pulls and self.delayed.window is None:
             raise InvalidInput(
@@ -160,7 +160,7 @@ class LateLinearCell(LinearCell):
         return super().size() | ({"d/p_min": math.nan} if self.delayed.depends_on_reward else {})
 
     def _message_rates(self) -> Vector:
-        """Return the probability that playing an action of a fixed set ever brings a message."""
+        """Return the probability that a message arrives, for each action of a fixed set."""
         pairs = self.delayed.pairs(self.groups)
         window = math.inf if self.delayed.window is None else self.delayed.window
         rates = np.array([[law.arrived_by(window) for law in pair] for pair in pairs])

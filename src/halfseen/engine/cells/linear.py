@@ -111,7 +111,7 @@ class LinearCell(ByValue):
         return self.names(self.jumps)
 
     def names(self, jumps: bool) -> dict[str, Any]:
-        """Return what the loop's open names stand for, where it jumps or plays every round."""
+        """Return what is substituted into the loop, which jumps or plays every round."""
         return self._names(jumps) | {"POWERS": bool(np.any(self.alphas != 1.0))}
 
     def _names(self, jumps: bool) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class LinearCell(ByValue):
         return filled((link_feedback,), self.policy.kernels(), opened)["link_feedback"]
 
     def _changing_names(self, jumps: bool) -> dict[str, Any]:
-        """Return what is open in the loop over changing sets and in ridge regression on them."""
+        """Return what is substituted into the loop over changing sets and its ridge regression."""
         actions, kernels = self.problem.actions, self.policy.kernels()
         drawn = actions.kernels or DrawKernels(draw_action, sphere_scale)
         own = {
@@ -141,7 +141,7 @@ class LinearCell(ByValue):
             "scale": drawn.scale,
             "observe_probability": self._profile.kernel,
         }
-        if kernels.counts_pulls:  # the loop asks it itself
+        if kernels.counts_pulls:  # the loop calls it itself
             own["CHOOSES"] = False
         parts = filled(ON_BALL if actions.whole_ball else DRAWN_LINEAR, kernels, tuple(own.items()))
         return own | parts
@@ -160,7 +160,7 @@ class LinearCell(ByValue):
 
     @property
     def own_actions(self) -> bool:
-        """True when a replication's actions are its own and must be known before it is played."""
+        """True if each replication has its own actions, computed before it is played."""
         actions = self.problem.actions
         if actions.whole_ball or actions.fixed is not None or actions.given is not None:
             return False
@@ -168,7 +168,7 @@ class LinearCell(ByValue):
 
     @property
     def key(self) -> tuple[int, int]:
-        """What the world's draws depend on, beside the replication: the seed and the problem."""
+        """The key of the world's draws, besides the replication: the seed and the problem."""
         return stream_key(self.seed, _label(self.problem))
 
     @property
@@ -186,7 +186,7 @@ class LinearCell(ByValue):
 
     @property
     def censoring_factor(self) -> float:
-        """The c of the event that the observed design falls below the expected one over c."""
+        """The c of the event that the observed design falls below 1/c of the expected one."""
         log = math.log(self.problem.dimension * max(self.horizon, 2))
         return 8.0 * max(log / self.policy.regularization, 1.0)
 
@@ -195,9 +195,9 @@ class LinearCell(ByValue):
         return self.censorship.checked(self.problem.actions.fixed)
 
     def check_policy(self) -> None:
-        """Refuse a policy that cannot play these actions."""
+        """Raise if the policy cannot play these actions."""
         if self.policy.counts_pulls and self.policy.choose is None:
-            fix = "Write one, or leave `counts_pulls` away."
+            fix = "Write one, or omit `counts_pulls`."
             requirement = "must have a kernel `choose` if it `counts_pulls`"
             raise InvalidInput("policy", requirement, self.policy, fix)
         if self.policy.knows_observe and not self.same_actions:
@@ -211,7 +211,7 @@ class LinearCell(ByValue):
             )
 
     def check_censorship(self) -> None:
-        """Refuse a censorship that no loop supports."""
+        """Raise if no loop supports the censorship."""
         if self.censorship.by_reward and self.censorship.delayed is None:
             self.censorship.rates(self.problem)
         actions = self.problem.actions
@@ -284,11 +284,11 @@ class LinearCell(ByValue):
         return ChangingWorld(offered, actions.count, rates, *about, *rest)
 
     def _rates(self, offered: Vector) -> Vector:
-        """Return the probability of every action of a sequence, where they are listed."""
+        """Return the probability of every action of a sequence, if they are listed."""
         return listed_rates(self.censorship, offered) if self._listed else np.zeros((1, 1))
 
     def _likelihood(self, theta: Vector) -> tuple[Vector, float, Vector]:
-        """Return theta, and the limit and the prior of a likelihood; here there is none."""
+        """Return theta, and placeholders for the limit and the prior of a likelihood."""
         return theta, math.inf, np.zeros((1, 1))
 
     def own_world(
@@ -297,11 +297,11 @@ class LinearCell(ByValue):
         """Return the world with the actions of one replication in it."""
         stream = (*self.key, replication, AVAILABILITY)
         offered = own_rounds(self.problem.actions, self.horizon, stream, draw)
-        offered.setflags(write=False)  # as a given sequence is, so that they share compiled code
+        offered.setflags(write=False)  # like a given sequence, to share compiled code
         return world._replace(offered=offered, rates=self._rates(offered))
 
     def shapes(self) -> Shapes:
-        """Return the shape and type of every array the loop works in, beside those of actions."""
+        """Return the shape and type of every array the loop works in, except those of actions."""
         sizes = (self.problem.dimension, len(self.alphas))
         if self.same_actions:
             return fixed_shapes(self.groups, *sizes, fits=self.fits, memory=self._memory)
@@ -318,16 +318,16 @@ class LinearCell(ByValue):
 
     @property
     def _memory(self) -> int:
-        """How many numbers the policy keeps."""
+        """The number of values in the policy's memory."""
         return self.policy.memory(self.problem.actions.count, self.problem.dimension)
 
     def fit_draw(self, fit: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
-        """Return what writes drawn actions into an array, plain or compiled."""
+        """Return the function that writes drawn actions into an array, plain or compiled."""
         return fit(drawn.draw_rounds, self.policy.kernels(), draw=self.open_names["draw"])
 
 
 def _label(problem: LinearBandit) -> str:
-    """Return the label that determines the world's draws: the problem, its actions in short."""
+    """Return the label that determines the world's draws: the problem, actions abbreviated."""
     actions = problem.actions
     parts = [problem.kind, problem.theta, problem.noise, actions.kind, actions.label()]
     parts += [] if problem.reward == "gaussian" else [problem.reward]

@@ -26,7 +26,7 @@ Fit = Callable[..., Callable[..., Any]]
 
 
 def check_size(actions: LinearActions, horizon: int) -> None:
-    """Refuse a replication whose actions do not fit in memory."""
+    """Raise if the actions of a replication do not fit in memory."""
     size = horizon * actions.count * actions.dimension
     if size > MOST_NUMBERS:
         raise InvalidInput(
@@ -39,10 +39,10 @@ def check_size(actions: LinearActions, horizon: int) -> None:
 
 
 def own_rounds(actions: LinearActions, horizon: int, stream: Stream, draw: Fit) -> Vector:
-    """Return the actions (T, K, d) one replication is offered.
+    """Return the actions (T, K, d) offered in one replication.
 
-    The sampler's generator is a Philox of the stream, so that it depends on the seed, the problem
-    and the replication alone; `draw` is `draw_rounds`, plain or compiled.
+    The sampler's generator is a Philox of the stream, so that it depends only on the seed, the
+    problem and the replication; `draw` is `draw_rounds`, plain or compiled.
     """
     if actions.kernels is None:
         key0, key1, replication, purpose = stream

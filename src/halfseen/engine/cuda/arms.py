@@ -1,10 +1,9 @@
 """The loops of a GPU: one thread plays one replication of an armed bandit.
 
 ``index``, ``choose``, ``learn``, ``width`` and the constants in capitals are filled in with a
-policy's own. A core of a cpu hides the time a draw takes by knowing every arm's next reward in
-advance (`halfseen.engine.loops.arms`). A GPU hides it behind other threads and is short of memory
-instead, so here a reward is drawn when its arm is chosen. The draws and the trajectories are the
-same.
+policy's own. On a cpu the latency of a draw is hidden by drawing every arm's next reward in advance
+(`halfseen.engine.loops.arms`). A GPU hides it behind other threads but has little fast memory, so
+here a reward is drawn when its arm is chosen. The draws and the trajectories are the same.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ REAL = np.float64
 
 
 class NearArmWorkspace(NamedTuple):
-    """Where a thread works: constants and state in shared memory, values in its registers."""
+    """Workspace of a thread: constants and state in shared memory, values in its registers."""
 
     arm_constants: Vector
     policy_constants: Vector
@@ -112,7 +111,7 @@ def leap(
                     reach = width(state, arm, clock, policy_constants) if HAS_WIDTH else 0.0
                     if HAS_WIDTH and outside(constants[arm, MEAN], value, reach):
                         optimism = 1
-                    for k in range(ARMS):  # no address depends on the arm: values stay in registers
+                    for k in range(ARMS):  # constant indices keep the values in registers
                         values[k] = value if k == arm else values[k]
                 if CHOOSES:
                     arm = np.uint32(
@@ -127,12 +126,12 @@ def leap(
             regret += pulled[k] * (best - constants[k, MEAN])
         failed = optimism if HAS_WIDTH else -1
         record(track, (row, checkpoint), regret, failed, censoring, pulled, state[:, COUNT])
-        for k in range(ORDERS):  # as many as the compiler knows: they stay in registers
+        for k in range(ORDERS):  # known at compile time, so they stay in registers
             track.potential[row, checkpoint, k] = potential[k]
 
 
 def largest(values: NDArray[Any]) -> Any:
-    """Return the place of the largest value, the first among equals, unsigned."""
+    """Return the index of the largest value, the first among equals, unsigned."""
     place = np.uint32(0)
     top = values[0]
     for k in range(1, ARMS):

@@ -1,7 +1,7 @@
 """Compilation of a kernel and its callees for a GPU.
 
-The functions are the same Python as everywhere. A few are exchanged for others that compute the
-same numbers in a way that suits a GPU, or, in single precision, shorter ones.
+The functions are the same Python functions as in the other engines. A few are replaced by versions
+that compute the same numbers in a way that suits a GPU or, in single precision, by shorter ones.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def on_device(function: Callable[..., Any], exchange: Exchange, single: bool) ->
 
 
 def wide_philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
-    """Return what `draws.philox` does, in types that tell the compiler 32 bits from 64."""
+    """Return the same as `draws.philox`, with types that distinguish 32 from 64 bits."""
     x0, x1, x2, x3 = np.uint32(c0), np.uint32(c1), np.uint32(c2), np.uint32(c3)
     for _ in range(PHILOX_ROUNDS):
         a = np.uint64(x0) * np.uint64(0xD2511F53)
@@ -81,7 +81,7 @@ def wide_philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[i
 def product(a: float, b: float) -> Any:
     """Return a * b, rounded before anything is added to it.
 
-    A GPU would round a * b + c once. Where unit vectors tie, which is first must not depend on it.
+    A GPU would round a * b + c only once, and ties between unit vectors must not depend on that.
     """
     if SIMULATED:
         return a * b
@@ -91,7 +91,7 @@ def product(a: float, b: float) -> Any:
 def refresh_actions(
     columns: Vector, inverse: Vector, theta: Vector, means: Vector, widths: Vector
 ) -> None:
-    """Return what `ridge.refresh_actions` does, to the last bit before the first observation."""
+    """Do the same as `ridge.refresh_actions`, to the last bit before the first observation."""
     d, actions = columns.shape
     for k in range(actions):
         mean = 0.0

@@ -1,8 +1,9 @@
-"""Linear bandits that are offered other actions in every round, on a GPU.
+"""Linear bandits with changing sets of actions, on a GPU.
 
-The loop is `changing_set.play_once`. What a GPU does another way is to pick an action: it draws
-one after the other and keeps the best alone, where a cpu draws a round together. Every number is
-computed in the same order. ``index``, ``scale`` and the constants in capitals are filled in.
+The loop is `changing_set.play_once`. Only the choice of an action differs: a GPU draws the actions
+one after the other and keeps only the best, while a cpu draws all actions of a round together.
+Every number is computed in the same order. ``index``, ``scale`` and the constants in capitals are
+filled in.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from halfseen.problems.action_sets import sphere_scale as scale
 DRAWN = True
 SAMPLES = False
 DIMENSION = 2
-HOLDS = True  # the inverse stays in registers while the actions of a round are looked at
+HOLDS = True  # the inverse stays in registers while the actions of a round are compared
 HALF = 3  # entries of its lower triangle
 HELD_DIMENSION = 10  # inverses up to this size are held
 EDGES = len(NORMAL_EDGE)
@@ -43,9 +44,9 @@ MOST_BITS = 62  # coordinates that one integer has bits for
 
 
 class ContextWorkspace(NamedTuple):
-    """What `arguments.ChangingWorkspace` has and a GPU needs of it.
+    """The part of `arguments.ChangingWorkspace` that a GPU needs.
 
-    `edges` are the ziggurat's, in memory that is fast for threads that read different places.
+    `edges` are those of the ziggurat, in memory that is fast for threads with different addresses.
     """
 
     matrices: Vector
@@ -63,7 +64,7 @@ class ContextWorkspace(NamedTuple):
 def choose_in_turn(
     world: ChangingWorld, work: ContextWorkspace, replication: int, now: int
 ) -> tuple[int, float, float, float]:
-    """Do what `drawn.choose` does, one action after the other."""
+    """Do the same as `drawn.choose`, one action after the other."""
     availability_stream = (world.key[0], world.key[1], replication, AVAILABILITY)
     policy_stream = (world.key[0], world.key[1], replication, POLICY)
     if SAMPLES:
@@ -126,10 +127,10 @@ def choose_in_turn(
 
 
 def draw_together(stream: Stream, clock: int, k: int, edges: Vector, out: Vector) -> None:
-    """Write the numbers `fill_normals` does.
+    """Write the same numbers as `fill_normals`.
 
-    One number in eighty takes more draws. Those are left to the end, where all threads that have
-    any draw them at the same time.
+    One number in eighty takes more draws. Those are deferred to the end, where all threads draw
+    them at the same time.
     """
     if DIMENSION > MOST_BITS:
         fill_normals(stream, clock, k, out)
@@ -159,14 +160,14 @@ def draw_together(stream: Stream, clock: int, k: int, edges: Vector, out: Vector
             low = second_low
             place += SECOND
         number = normal_from(high, low, stream, clock, place)
-        for j in range(DIMENSION):  # no address depends on the thread: all stay in registers
+        for j in range(DIMENSION):  # constant indices keep all of them in registers
             out[j] = number if j == i else out[j]
         more >>= 1
         i += 1
 
 
 def normal_inside(high: int, low: int, edges: Vector) -> float:
-    """Return what `draws.normal_from` returns where it draws no more, else NaN."""
+    """Return the same as `draws.normal_from` if that needs no more draws, else NaN."""
     layer = high & 255
     sign = -1.0 if high & 256 else 1.0
     x = unit(high, low) * edges[layer]
@@ -209,7 +210,7 @@ def near_contexts(
 ) -> Any:
     """Return the loop for few coordinates: a thread works in its local memory.
 
-    `extents` are the shapes of what it works in.
+    `extents` are the shapes of its workspace.
     """
     once = _loop(kernels, names, d)
     real = np.float64
@@ -223,7 +224,7 @@ def near_contexts(
         cuda.syncthreads()
         row = cuda.grid(1)
         if row < rows:
-            # Sliced by a number known only at run time, or every loop over them is unrolled.
+            # Sliced by a number known only at run time, to prevent loop unrolling.
             size = given[1].theta.size
             groups = cuda.local.array(group_shape, real)
             potential = cuda.local.array(order_shape, real)
@@ -251,9 +252,9 @@ def far_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
 
 
 def far_kernel_with_edges(once: Any, workspace: Any) -> Any:
-    """Return what `launch.far_kernel` does, with the ziggurat's edges in shared memory.
+    """Return the same kernel as `launch.far_kernel`, with the ziggurat's edges in shared memory.
 
-    `workspace` is given them too. The kernel is given a pair: the edges and the world.
+    They are also passed to `workspace`. The kernel takes a pair: the edges and the world.
     """
 
     def kernel(first, rows, given, scratch, track):  # type: ignore[no-untyped-def]
@@ -270,7 +271,7 @@ def far_kernel_with_edges(once: Any, workspace: Any) -> Any:
 
 @cuda.jit(device=True)
 def context_workspace(scratch, row, edges):  # type: ignore[no-untyped-def]
-    """Return what one thread works in where actions change."""
+    """Return the workspace of one thread for changing actions."""
     return ContextWorkspace(
         scratch.matrices[:, :, :, row],
         scratch.vectors[:, :, row],
@@ -286,7 +287,7 @@ def context_workspace(scratch, row, edges):  # type: ignore[no-untyped-def]
 
 
 def context_names(kernels: OpenNames, names: tuple[Any, ...], d: int) -> dict[str, Any]:
-    """Return what is open in a loop over changing sets, with the choice that suits a GPU."""
+    """Return what is substituted into a loop over changing sets, with the choice for a GPU."""
     filled = dict(names)
     holds = d <= HELD_DIMENSION
     known = {"DIMENSION": d, "HOLDS": holds, "HALF": d * (d + 1) // 2 if holds else 1}

@@ -1,7 +1,8 @@
 """The recorded properties of the two designs, computed on a GPU after the rounds.
 
-At a checkpoint a loop over a fixed set of actions leaves how often each was pulled and seen. The
-designs follow from that, so their eigenvalues need not hold up the threads that play.
+At a checkpoint a loop over a fixed set of actions records how often each was pulled and observed.
+The designs are computed from these counts afterwards, so that eigenvalues do not delay the threads
+that play.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ MOST_LANES = 1 << 15  # most threads when matrices do not fit in shared memory
 
 
 def write_designs(world: FixedWorld, rows: int, track: LinearTrack) -> None:
-    """Write what a linear track tells of the designs, one thread a checkpoint of a replication."""
+    """Write the designs of a linear track, one thread per checkpoint of a replication."""
     jobs, d = rows * track.regret.shape[1], world.theta.size
     threads = shared_threads(d * d, 0, fewest=FEWEST)
     lanes = THREADS * -(-min(jobs, MOST_LANES) // THREADS)
@@ -45,7 +46,7 @@ def designs(d: int, threads: int) -> Any:
         def kernel(jobs, world, scratch, track):  # type: ignore[no-untyped-def]
             job = cuda.grid(1)
             if job < jobs:
-                size = world.theta.size  # not d, or every loop is unrolled
+                size = world.theta.size  # not d, to prevent loop unrolling
                 matrix = cuda.shared.array((d, d, threads), np.float64)[
                     :size, :size, cuda.threadIdx.x
                 ]
@@ -84,7 +85,7 @@ def record(job: int, world: FixedWorld, matrix: Vector, track: LinearTrack) -> N
 
 
 def leave_designs(world: FixedWorld, work: Any, track: LinearTrack, row: int, k: int) -> None:
-    """Leave what `halfseen.engine.loops.fixed_set.record_both` writes to `record`."""
+    """Do nothing: `record` writes later what `fixed_set.record_both` writes on a cpu."""
 
 
 LATER: Exchange = {record_both.__code__: leave_designs}

@@ -1,8 +1,9 @@
 """The kernels launched on a GPU: one thread plays one replication.
 
-*Near* kernels keep what a thread works on in shared memory, registers and local memory, of sizes
-the compiler knows. They are for few arms or small sets of actions. *Far* kernels work on arrays in
-the GPU's memory, laid out with the thread as the last index, and know no limit but its size.
+*Near* kernels keep the workspace of a thread in shared memory, registers and local memory, with
+sizes known at compile time. They are for few arms or small sets of actions. *Far* kernels work on
+arrays in the GPU's memory, laid out with the thread as the last index, and are limited only by its
+size.
 
 Every kernel takes the number of the first replication, how many there are, and named tuples: the
 world, the preallocated workspace (far kernels only) and the track.
@@ -52,8 +53,8 @@ COUNTED = 2**24  # integers up to this are exact in single precision
 def launch(cell: Cell | LinearCell, single: bool = False) -> Launch:
     """Return how to play a cell.
 
-    Single precision is taken where it is allowed, faster and exact in its counts: by the near
-    kernel of arms up to a horizon of 2**24.
+    Single precision is used if it is allowed, faster and exact in its counts: by the near kernel of
+    arms up to a horizon of 2**24.
     """
     if isinstance(cell, LateLinearCell):
         return late_launch.launch(cell)
@@ -155,7 +156,7 @@ def far_arms(kernels: OpenNames, feedback: Callable[..., Any], jumps: bool) -> A
 
 @cuda.jit(device=True)
 def arm_workspace(scratch, row):  # type: ignore[no-untyped-def]
-    """Return what one thread works in on any number of arms."""
+    """Return the workspace of one thread for any number of arms."""
     return ArmWorkspace(
         scratch.values[:, row],
         scratch.winners[:, row],
@@ -170,14 +171,14 @@ def arm_workspace(scratch, row):  # type: ignore[no-untyped-def]
 
 @cache
 def far_late(kernels: OpenNames, names: tuple[Any, ...]) -> Any:
-    """Return the loop for late feedback, and for policies that count what they played."""
+    """Return the loop for late feedback, and for policies that count their plays."""
     once = on_device(fitted(late_arms.play_once, kernels, **dict(names), POLLS=False), {}, False)
     return far_kernel(once, late_arm_workspace)
 
 
 @cuda.jit(device=True)
 def late_arm_workspace(scratch, row):  # type: ignore[no-untyped-def]
-    """Return what one thread works in on arms with late feedback."""
+    """Return the workspace of one thread for arms with late feedback."""
     return LateWorkspace(
         scratch.values[:, row],
         scratch.winners[:, row],
@@ -214,7 +215,7 @@ def near_linear(kernels: OpenNames, actions: int, d: int, threads: int) -> Any:
         cuda.syncthreads()
         row = cuda.grid(1)
         if row < rows:
-            # Sliced by numbers known only at run time, or every loop over them is unrolled.
+            # Sliced by numbers known only at run time, to prevent loop unrolling.
             size = world.theta.size
             work = NearWorkspace(
                 rows_here,

@@ -112,7 +112,7 @@ def late_contexts(kernels: OpenNames, names: tuple[Any, ...], d: int) -> Any:
 
 @cuda.jit(device=True)
 def late_workspace(own, scratch, row):  # type: ignore[no-untyped-def]
-    """Return what one thread works in: what it would without delays, and its messages."""
+    """Return the workspace of one thread: the one without delays, and its messages."""
     return LateVectorWorkspace(
         own,
         scratch.stop[:, row],
@@ -128,11 +128,11 @@ def late_workspace(own, scratch, row):  # type: ignore[no-untyped-def]
 
 @cuda.jit(device=True)
 def late_fixed_workspace(scratch, row):  # type: ignore[no-untyped-def]
-    """Return what one thread works in on a fixed set of actions."""
+    """Return the workspace of one thread for a fixed set of actions."""
     return late_workspace(fixed_workspace(scratch, row), scratch, row)
 
 
 @cuda.jit(device=True)
 def late_context_workspace(scratch, row, edges):  # type: ignore[no-untyped-def]
-    """Return what one thread works in where actions change."""
+    """Return the workspace of one thread for changing actions."""
     return late_workspace(context_workspace(scratch, row, edges), scratch, row)

@@ -1,4 +1,4 @@
-"""A kernel with what it is given, and the sizes a GPU sets."""
+"""A kernel with its arguments, and the memory limits of a GPU."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THREADS = 128
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel with what it is given.
+    """A kernel with its arguments.
 
     Attributes
     ----------
@@ -28,17 +28,17 @@ class Launch:
         Called as ``kernel[blocks, threads](first, rows, given, scratch, tracks)``; without
         `scratch` if the kernel needs no preallocated workspace.
     threads
-        Threads a block.
+        Threads per block.
     given
         The world, the same for every replication, with its arrays on the device.
     shapes
         Shape and type of every array one replication works in, by name.
     workspace
-        The named tuple the kernel takes these arrays in.
+        The named tuple in which the kernel takes these arrays.
     precision
         ``"double"`` or ``"single"``.
     finish
-        Called with the number of rows and the tracks after the kernel, for what it left open.
+        Called after the kernel, with the number of rows and the tracks, to complete the tracks.
     """
 
     kernel: Any
@@ -51,7 +51,7 @@ class Launch:
 
     @property
     def workspace_bytes(self) -> int:
-        """How much memory one replication works in."""
+        """Size of the workspace of one replication, in bytes."""
         shapes = self.shapes.values()
         return sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes)
 
@@ -59,7 +59,7 @@ class Launch:
 def shared_threads(own: int, common: int, real: Any = np.float64, *, fewest: int = 32) -> int:
     """Return how many threads of a block fit in shared memory, 0 if too few do.
 
-    A thread needs `own` numbers to itself and all of them `common` ones together.
+    Each thread needs `own` numbers, and all threads together share `common` ones.
     """
     for threads in (128, 64, 32, 16, 8):
         if threads < fewest:
@@ -72,9 +72,9 @@ def shared_threads(own: int, common: int, real: Any = np.float64, *, fewest: int
 def far_kernel(once: Any, workspace: Any) -> Any:
     """Return a kernel that plays one replication in the GPU's memory.
 
-    Arrays lie there with the thread as the last index. `once` is the loop of one replication and
-    `workspace` returns what it works in, given the arrays of all threads and the number of one;
-    both are functions of the device.
+    Arrays are laid out with the thread as the last index. `once` is the loop of one replication and
+    `workspace` returns its workspace, given the arrays of all threads and the number of one; both
+    are device functions.
     """
 
     def kernel(first, rows, world, scratch, track):  # type: ignore[no-untyped-def]
@@ -87,7 +87,7 @@ def far_kernel(once: Any, workspace: Any) -> Any:
 
 @cuda.jit(device=True)
 def fixed_workspace(scratch, row):  # type: ignore[no-untyped-def]
-    """Return what one thread works in on a fixed set of actions."""
+    """Return the workspace of one thread for a fixed set of actions."""
     return FixedWorkspace(
         scratch.matrices[:, :, :, row],
         scratch.vectors[:, :, row],

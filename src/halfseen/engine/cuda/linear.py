@@ -41,11 +41,11 @@ SUMS, PULLED, SEEN, SCRATCH = range(4)  # columns of an action's state
 
 
 class NearWorkspace(NamedTuple):
-    """Where a thread works.
+    """Workspace of a thread.
 
     In shared memory, with the thread as the last index: half of the inverse, row by row up to the
     diagonal, and every action's mean and squared width; `rows` and `arm_constants` are those of
-    the world. In local memory the state of the actions, and scratch for what is rare.
+    the world. In local memory: the state of the actions, and scratch for rare operations.
     """
 
     rows: Vector
@@ -89,7 +89,7 @@ def leap(
     reward, wait = feedback(constants, chosen, 0, GAUSSIAN, environment_stream)
 
     while True:
-        # To the next observation, so that threads that run together also learn together.
+        # Play to the next observation, so that threads that run together also learn together.
         observed = False
         while not observed:
             if clock == stop:
@@ -173,7 +173,7 @@ def falls_short(world: FixedWorld, work: NearWorkspace) -> int:
 
 
 def start_afresh(world: FixedWorld, work: NearWorkspace) -> tuple[float, float]:
-    """Compute everything from the counts and sums; return the spread and the squared error."""
+    """Recompute everything from the counts and sums; return the spread and the squared error."""
     columns, lam, theta, arm_state = (
         world.columns,
         world.regularization,
@@ -205,7 +205,7 @@ def observe_action(
     means: Vector,
     widths: Vector,
 ) -> float:
-    """Learn a reward: bring the inverse, means and widths up to date; return the width it had."""
+    """Learn a reward: update the inverse, means and widths; return the width before."""
     x = cuda.local.array(DIMENSION, np.float64)
     v = cuda.local.array(DIMENSION, np.float64)
     for i in range(DIMENSION):
@@ -258,7 +258,7 @@ def largest_index(
 
 
 def refresh(columns: Vector, work: NearWorkspace) -> None:
-    """Write what a thread keeps in shared memory from a fresh inverse and estimate."""
+    """Write the arrays in shared memory from a recomputed inverse and estimate."""
     actions, lane = columns.shape[1], work.lane
     inverse, estimate = work.matrices[0], work.vectors[0]
     means, widths = work.arm_state[:actions, SCRATCH], work.arm_state[:actions, SCRATCH + 1]
@@ -276,7 +276,7 @@ def refresh(columns: Vector, work: NearWorkspace) -> None:
 def choose_in_registers(
     work: FixedWorkspace, now: int, stream: Stream, policy_constants: Vector
 ) -> int:
-    """Return what `fixed_set.choose` does, without keeping the indices."""
+    """Return the same as `fixed_set.choose`, without storing the indices."""
     means, widths, shifts = work.lists[MEANS], work.lists[WIDTHS], work.lists[SHIFTS]
     spread, chosen = work.numbers[SPREAD], 0
     first = index(means[0], widths[0], spread, shifts[0], 0, now, stream, policy_constants)

@@ -14,10 +14,10 @@ MOST = 16  # most coordinates that stay in registers
 
 
 def lower_halves(d: int) -> Exchange:
-    """Return updates and uses of the lower half of a design, the only one that is read elsewhere.
+    """Return updates and uses of the lower half of a design, the only half read elsewhere.
 
-    A row is read as a whole before any of it is written: a GPU waits for memory once a row. Every
-    number is what `halfseen.kernels.ridge` and `halfseen.engine.loops.designs` compute.
+    A row is read as a whole before it is written, so that a GPU waits for memory once per row.
+    Every number is what `halfseen.kernels.ridge` and `halfseen.engine.loops.designs` compute.
     """
 
     def add_square(matrix: Vector, weight: float, x: Vector) -> None:
@@ -69,9 +69,9 @@ def lower_halves(d: int) -> Exchange:
 def ridge_in_registers(d: int, actions: int) -> Exchange:
     """Return the updates of a ridge regression for sizes the compiler knows.
 
-    Only the lower half of the inverse is kept, and vectors stay in registers: a GPU is short of
-    memory traffic. Every number is what `halfseen.kernels.ridge` computes, in the same order. Sizes
-    too large for registers are left to those functions.
+    Only the lower half of the inverse is kept, and vectors stay in registers, to save memory
+    traffic. Every number is what `halfseen.kernels.ridge` computes, in the same order. Sizes too
+    large for registers are left to those functions.
     """
     if d > MOST:
         return {}

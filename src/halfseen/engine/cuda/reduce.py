@@ -1,8 +1,8 @@
 """Statistics of replications whose tracks stay on the GPU.
 
-What comes back is what `halfseen.engine.reduce` computes from the same tracks, merged along the
-same tree. Only a value on the very edge of a bin may be counted in the next one, since the two
-machines round logarithms differently.
+The result is the same as that of `halfseen.engine.reduce` for the same tracks, merged along the
+same tree, except that a value on the edge of a bin may be counted in the next one, since the two
+devices round logarithms differently.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _table(track: Any) -> Any:
 
 @cuda.jit
 def merge_rows(values, spans, means, squares, least, largest):  # type: ignore[no-untyped-def]
-    """Merge the rows of a span two by two, one thread a span and column.
+    """Merge the rows of a span two by two, one thread per span and column.
 
     Every level of the tree holds at most one node that waits for its twin.
     """

@@ -1,11 +1,11 @@
-"""The cuda engine: the same kernels compiled for a GPU, one thread a replication.
+"""The cuda engine: the same kernels compiled for a GPU, one thread per replication.
 
-In double precision a GPU makes the choices the other engines make; sums may differ in their last
-bits, since it multiplies and adds in one rounding.
+In double precision a GPU makes the same choices as the other engines; sums may differ in their last
+bits, since it uses fused multiply-add.
 
-A launch cannot be interrupted: what was launched runs to its end on the GPU unless the process
-ends. Launches and copies are made in another thread, so that the main thread can handle Ctrl-C;
-when the command then exits, the launch ends too.
+A launch cannot be interrupted: it runs to its end on the GPU unless the process ends. Launches and
+copies are made in another thread, so that the main thread can handle Ctrl-C; when the command then
+exits, the launch ends too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHARE = 0.5  # share of the GPU's free memory that is used
 
 def device() -> Any:
     """Return numba's cuda module, or explain what is missing."""
-    vars(np).setdefault("row_stack", np.vstack)  # NumPy 2.5 lost it, numba-cuda 0.30 imports it
+    vars(np).setdefault("row_stack", np.vstack)  # removed in NumPy 2.5, imported by numba-cuda 0.30
     from numba import cuda
 
     if not cuda.is_available():
@@ -47,7 +47,7 @@ def device() -> Any:
 
 
 def refusal(cell: Cell | LinearCell) -> str | None:
-    """Return what this engine cannot play of a cell, or None."""
+    """Return the feature of a cell that this engine does not support, or None."""
     if not isinstance(cell, LinearCell):
         return None if cell.level is None else "a study that stops at a winner"
     if cell.same_actions:
@@ -65,7 +65,7 @@ def refusal(cell: Cell | LinearCell) -> str | None:
 
 
 def check(cells: Iterable[Cell | LinearCell]) -> None:
-    """Refuse unsupported cells before anything is simulated."""
+    """Raise for unsupported cells before anything is simulated."""
     for cell in cells:
         what = refusal(cell)
         if what is not None:
@@ -87,7 +87,7 @@ def run(
 ) -> str:
     """Play the replications from `start` on into the track and return the precision used.
 
-    No number depends on how many are played at a time, at most `most_rows`.
+    No number depends on the batch size, which is at most `most_rows`.
     """
     device()
     precision = "double"
@@ -100,7 +100,7 @@ def run(
 def _played(
     cell: Cell | LinearCell, track: Track, start: int, single: bool, most_rows: int
 ) -> Iterator[tuple[int, str]]:
-    """Play into a track; yield how many replications were played and in which precision."""
+    """Play into a track; yield the number of replications played and the precision."""
     from halfseen.engine.cuda.kernels import launch
 
     plan = launch(cell, single)
@@ -126,7 +126,7 @@ def played_part(
     single: bool = False,
     most_rows: int = MOST_ROWS,
 ) -> tuple[Part, str]:
-    """Play some replications, reduce them on the device; return that and the precision used."""
+    """Play replications and reduce them on the device; return the statistics and the precision."""
     device()
     fold, precision = Fold(), "double"
     for rows, used in stepwise(_folded(cell, (first, last), fold, single, most_rows)):
@@ -138,7 +138,7 @@ def played_part(
 def _folded(
     cell: Cell | LinearCell, span: Span, fold: Fold, single: bool, most_rows: int
 ) -> Iterator[tuple[int, str]]:
-    """Play and reduce; yield how many replications were played and in which precision."""
+    """Play and reduce; yield the number of replications played and the precision."""
     from halfseen.engine.cuda.kernels import launch
     from halfseen.engine.cuda.reduce import part_of
 
@@ -153,8 +153,8 @@ def _launched(
 ) -> Iterator[tuple[int, int, Any]]:
     """Play replications in batches that fit in the GPU's memory.
 
-    Yields the first of a batch, how many they are and their track on the device, which the next
-    batch writes over.
+    Yields the first replication of a batch, their number and their track on the device, which the
+    next batch overwrites.
     """
     cuda = device()
     arrays = like.arrays()

@@ -5,8 +5,8 @@ filled in with a policy's own by `halfseen.engine.specialise`; the rest is the s
 policy.
 
 For each arm the loop draws in advance the next observed reward and the number of pulls until it is
-observed. These waiting times are geometric, so the law is that of a coin flipped at every pull, and
-a policy whose choice changes only on observations costs nothing between them.
+observed. These waiting times are geometric, so the distribution is that of a coin flip at every
+pull, and a policy whose choice changes only on observations costs nothing between them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CHOOSES = False  # the policy chooses by itself, not by the largest index
 JUMPS = False  # WAITS, and every round offers the same arms
 FILLS = False  # missing rewards are replaced by `fill`
 HAS_WIDTH = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 DECLARES = False  # record the round in which a winner is declared
 
 
@@ -212,7 +212,7 @@ def begin(
 
 
 def forget_winner(row: int, work: Any, track: Any) -> None:
-    """Begin a replication without observed rewards and without a winner."""
+    """Reset the sums of rewards and the winner at the start of a replication."""
     cleared(work.totals)
     track.winner[row] = NONE
     track.winner_round[row] = 0
@@ -221,7 +221,7 @@ def forget_winner(row: int, work: Any, track: Any) -> None:
 def look_for_winner(
     row: int, arm: int, reward: float, clock: float, world: Any, work: Any, track: Any
 ) -> None:
-    """Add the reward just observed of an arm and record the first winner that is shown."""
+    """Add the reward just observed of an arm and record the first winner declared."""
     if track.winner[row] != NONE:
         return
     work.totals[arm] += reward

@@ -1,12 +1,12 @@
-"""Ridge regression on the unit ball, as `halfseen.engine.loops.changing_set` asks for it.
+"""Ridge regression on the unit ball, for the loop `halfseen.engine.loops.changing_set`.
 
-``on_ball`` and the constants in capitals are filled in; what else is open is that of
+``on_ball`` and the constants in capitals are filled in; the other open names are those of
 `halfseen.engine.loops.drawn`. An observation costs O(d^3) if the policy samples, or if it or an
-order of the potential needs the eigenvectors of the design, else O(d^2), as does a round on its
-own.
+order of the potential needs the eigenvectors of the design, otherwise O(d^2); a round costs O(d^2)
+in addition.
 
-Whatever the policy, observation number n has the same noise, and comes when the rounds since the
-one before have used up the same exponential number; a round seen with probability p uses
+For every policy, observation number n has the same noise, and occurs when the rounds since the
+previous one have used up the same exponential number; a round observed with probability p uses
 -log(1-p) of it.
 """
 
@@ -49,9 +49,9 @@ SAMPLES = False  # the policy is given a random shift every round
 def choose(
     world: ChangingWorld, work: ChangingWorkspace, replication: int, now: int
 ) -> tuple[int, float, float, float]:
-    """Write the action with the largest index of the ball.
+    """Write the action of the ball with the largest index.
 
-    Returns 0, the largest mean of all, its own mean and its squared width.
+    Returns 0, the largest mean of all actions, its own mean and its squared width.
     """
     vectors, x, theta = work.vectors, work.lines[ACTION], world.theta
     inverse = work.matrices[INVERSE]
@@ -81,7 +81,7 @@ def choose(
 
 @inline
 def respond(numbers: Vector, rate: float, observed: bool, stream: Stream, now: int) -> float:
-    """Return the number of rounds until a reward is seen, if the action stays the same."""
+    """Return the number of rounds until a reward is observed, if the action stays the same."""
     if observed:
         shown = int(numbers[SHOWN])
         _, _, high, low = words(stream, shown, 0)

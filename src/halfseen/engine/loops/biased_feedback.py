@@ -1,4 +1,4 @@
-"""Feedback of arms whose probability of being seen depends on the reward."""
+"""Feedback of arms whose probability of being observed depends on the reward."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from halfseen.problems.reward_laws import draw_count as draw
 
 BY_FUNCTION = False  # ``observe`` is a function of the user; otherwise it is logistic
-STEEPEST = 700.0  # beyond, exp overflows
+STEEPEST = 700.0  # beyond this, exp overflows
 
 
 @inline
 def listed_feedback(
     constants: Vector, arm: int, count: int, table: Vector, stream: Stream
 ) -> tuple[float, float]:
-    """Return a seen reward from its exact law and the wait for it, as `feedback` does.
+    """Return an observed reward from its exact law and the wait for it, like `feedback`.
 
-    Rows of the table are values from the largest down, each with the cumulated share of the seen
-    rewards. Where the chance of being seen is the same for all, draws are those of `feedback`.
+    Rows of the table are values in decreasing order, each with the cumulative share of the observed
+    rewards. If the probability of being observed is the same for all, draws equal those of
+    `feedback`.
     """
     high, low, wait_high, wait_low = words(stream, count, arm)
     u = unit(high, low)
@@ -40,7 +41,7 @@ def listed_feedback(
 def tried_feedback(
     constants: Vector, arm: int, count: int, table: Vector, stream: Stream
 ) -> tuple[float, float]:
-    """Return the first reward that is seen and how many it took, as `feedback` does.
+    """Return the first reward that is observed and the number of draws needed, like `feedback`.
 
     Rewards are drawn one after another from this observation's own streams. A wait longer than the
     horizon is infinite.

@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     )
     from halfseen.problems.links import draw_gaussian as reward
 
-BALL = False  # every vector of the unit ball may be played, and rewards are counted, not rounds
+BALL = False  # every vector of the unit ball may be played; draws are indexed by observations
 JUMPS = False  # the choice changes only on an observation
-LISTED = False  # how likely each action is to be observed is listed, not computed
+LISTED = False  # the probabilities of being observed are listed, not computed
 IMPUTES = False  # missing rewards are learned as 0
 KEEPS = False  # observed rounds are kept
 POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 SPECTRAL = False  # the policy needs the eigenvectors of the design
 HAS_RADIUS = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 
 
 @loop
@@ -172,7 +172,7 @@ def play_once(
 
 
 def begin(work: ChangingWorkspace) -> None:
-    """Reset the designs to those before the first round."""
+    """Reset the designs to their initial values."""
     design = work.matrices[DESIGN]
     for i in range(design.shape[0]):
         for j in range(design.shape[0]):

@@ -28,7 +28,7 @@ def record_design(
     write_eigenvalues(scratch, eigenvalues)
     spread = 0.0
     for i in range(d):
-        if eigenvalues[i] < regularization:  # by rounding: W is at least lambda I
+        if eigenvalues[i] < regularization:  # a rounding error, as W is at least lambda I
             eigenvalues[i] = regularization
         spread += math.log(eigenvalues[i] / regularization)
     return spread
@@ -65,7 +65,7 @@ def gather_expected(
 
 @inline
 def shortage(rate: float, pulled: float, seen: float) -> float:
-    """Return by how much an action was seen less often than `rate` per pull."""
+    """Return the shortfall of an action's observations below `rate` per pull."""
     missing = rate * pulled - seen
     return missing if missing > 0.0 else 0.0
 
@@ -81,7 +81,7 @@ def restart(
     target: Vector,
     target_rest: Vector,
 ) -> None:
-    """Set the ridge regression and both designs back to what they are before the first round."""
+    """Reset the ridge regression and both designs to their initial values."""
     d = estimate.size
     for i in range(d):
         estimate[i] = 0.0

@@ -1,4 +1,4 @@
-"""Ridge regression on drawn or given actions, as `halfseen.engine.loops.changing_set` asks for it.
+"""Ridge regression on drawn or given actions, for `halfseen.engine.loops.changing_set`.
 
 ``index``, ``own_choice``, ``radius``, ``draw``, ``scale`` and the constants in capitals are filled
 in. A round costs O(K d^2).
@@ -64,12 +64,12 @@ if TYPE_CHECKING:
 DRAWN = True  # actions are drawn, not read from a sequence
 SAMPLES = False  # the policy is given a random shift every round
 CHOOSES = False  # the policy chooses by itself, not by the largest index
-LISTED = False  # how likely each action is to be observed is listed, not computed
+LISTED = False  # the probabilities of being observed are listed, not computed
 BALL = False
 
 
 def draw_rounds(stream: Stream, offered: Vector) -> None:
-    """Write the actions offered in a replication, the same that `choose` would draw."""
+    """Write the actions offered in a replication, the same as `choose` would draw."""
     for clock in range(offered.shape[0]):
         for k in range(offered.shape[1]):
             draw(stream, clock + 1, k, offered[clock, k])
@@ -158,7 +158,7 @@ def measure(
 
 
 def choose_freely(world: ChangingWorld, work: ChangingWorkspace, now: int, stream: Stream) -> int:
-    """Return the choice of a policy that chooses by itself.
+    """Return the choice of a policy with its own `choose` kernel.
 
     Its input includes how often the region of each action was played and observed.
     """

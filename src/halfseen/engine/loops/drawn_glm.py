@@ -1,12 +1,12 @@
-"""Maximum likelihood on changing actions, as `halfseen.engine.loops.changing_set` asks for it.
+"""Maximum likelihood on changing actions, for the loop `halfseen.engine.loops.changing_set`.
 
 ``mean``, ``draw``, ``radius`` and the constants in capitals are filled in, as are ``choose_glm``,
-``learn_glm`` and ``reset_glm``, those of the live agent. There are no counts to keep the likelihood
-in, so every observed round is kept, d + 2 numbers each. The likelihood is maximised afresh when the
-determinant of the design has grown by `GROWTH`, and until then estimate and widths stay as they
-were: a width in the older design is at most sqrt(1 + GROWTH) times that in the current one, which
-is what this costs in the regret. The fits of n rounds together then cost O(n d^3 / GROWTH), a round
-O(K d^2) beside that.
+``learn_glm`` and ``reset_glm``, those of the live agent. Counts are not sufficient for the
+likelihood here, so every observed round is kept, d + 2 numbers each. The likelihood is refitted
+when the determinant of the design has grown by `GROWTH`; until then estimate and widths do not
+change. A width in the older design is at most sqrt(1 + GROWTH) times that in the current one, which
+is the cost in the regret. The fits of n rounds together cost O(n d^3 / GROWTH), and each round
+O(K d^2) in addition.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def choose(
 
 
 def learn(world: ChangingWorld, work: ChangingWorkspace, history: History, gained: float) -> bool:
-    """Learn a reward of the action; True if the likelihood was maximised afresh."""
+    """Learn a reward of the action; True if the likelihood was refitted."""
     return learn_glm(
         work.lines[ACTION],
         gained,
@@ -106,7 +106,7 @@ def learn(world: ChangingWorld, work: ChangingWorkspace, history: History, gaine
 
 
 def misses(world: ChangingWorld, work: ChangingWorkspace) -> bool:
-    """Return whether theta lies outside the confidence ellipsoid of a fresh estimate."""
+    """Return whether theta lies outside the confidence ellipsoid of an up-to-date estimate."""
     off, estimate = work.lines[LENGTHS], work.vectors[ESTIMATE]
     for i in range(off.size):
         off[i] = estimate[i] - world.theta[i]

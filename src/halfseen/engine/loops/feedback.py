@@ -27,7 +27,7 @@ LONGEST_WAIT = 2.0**52
 def feedback(
     constants: Vector, arm: int, count: int, law: int, stream: Stream
 ) -> tuple[float, float]:
-    """Return the arm's observation number `count` and the number of pulls until it is seen.
+    """Return the arm's observation number `count` and the number of pulls until it is observed.
 
     The wait is geometric with the arm's probability of being observed: the integer part of an
     exponential number divided by -log(1-p), plus one.
@@ -41,7 +41,7 @@ def feedback(
 def dated_feedback(
     constants: Vector, arm: int, count: int, law: int, stream: Stream
 ) -> tuple[float, float]:
-    """Return the arm's reward number `count` and a uniform number that decides its delay."""
+    """Return the arm's reward number `count` and a uniform number that determines its delay."""
     high, low, delay_high, delay_low = words(stream, count, arm)
     reward = reward_from(constants, arm, count, law, stream, high, low)
     return reward, unit(delay_high, delay_low)
@@ -51,7 +51,7 @@ def dated_feedback(
 def reward_from(
     constants: Vector, arm: int, count: int, law: int, stream: Stream, high: int, low: int
 ) -> float:
-    """Return a reward from two words; a normal one rarely draws more at the same place."""
+    """Return a reward from two random words; a normal one occasionally draws more of them."""
     mean = constants[arm, MEAN]
     if law == GAUSSIAN:
         return mean + constants[arm, NOISE] * normal_from(high, low, stream, count, arm)
@@ -101,9 +101,9 @@ def link_dated(constants: Vector, action: int, count: int, stream: Stream) -> tu
 def law_feedback(
     constants: Vector, arm: int, count: int, table: Vector, stream: Stream
 ) -> tuple[float, float]:
-    """Return what `feedback` does; ``draw`` is filled in with the kernel of a reward law.
+    """Do the same as `feedback`; ``draw`` is filled in with the kernel of a reward law.
 
-    The kernel has a stream of its own: whatever it draws, rewards and waits are independent.
+    The kernel has its own stream, so that rewards and waits are independent whatever it draws.
     """
     _, _, high, low = words(stream, count, arm)
     wait = waiting(constants[arm, WAIT_SCALE], high, low, stream, count, arm)
@@ -115,7 +115,7 @@ def law_feedback(
 def law_dated_feedback(
     constants: Vector, arm: int, count: int, table: Vector, stream: Stream
 ) -> tuple[float, float]:
-    """Return what `dated_feedback` does, with the kernel of a reward law."""
+    """Do the same as `dated_feedback`, with the kernel of a reward law."""
     _, _, high, low = words(stream, count, arm)
     key0, key1, replication, _ = stream
     return draw(table, arm, count, (key0, key1, replication, REWARD)), unit(high, low)
@@ -152,7 +152,7 @@ def write_playable(
 
 @inline
 def discount(weight: float, alpha: float) -> float:
-    """Return weight to the power alpha, without a power function where it can be avoided."""
+    """Return weight to the power alpha, avoiding the power function where possible."""
     if alpha == 1.0:
         return weight
     if alpha == 0.5:

@@ -1,8 +1,8 @@
-"""Maximum likelihood on a fixed set of actions, as `halfseen.engine.loops.fixed_set` asks for it.
+"""Maximum likelihood on a fixed set of actions, for the loop `halfseen.engine.loops.fixed_set`.
 
 ``fit`` is `halfseen.kernels.glm_newton.maximise` of the bandit's link; it and ``radius`` are filled
 in. The likelihood is kept as a count and a sum per action: an observation costs O(K d^2 + d^3)
-whatever the round, and one Newton step as a rule, since the last estimate is the start.
+whatever the round, and usually one Newton step, which starts from the last estimate.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ EXPLORES = False
 
 
 def reset(world: FixedWorld, work: FixedWorkspace) -> None:
-    """Begin with the curvature of the prior."""
+    """Reset the curvature to that of the prior."""
     if SAMPLES:
         lower_factor(world.prior, work.curvatures[ROOT])
     work.numbers[EXPLORING] = 1.0 if EXPLORES else 0.0
@@ -93,7 +93,7 @@ def learn(world: FixedWorld, work: FixedWorkspace, chosen: int, gained: float) -
 
 @shared
 def widen(world: FixedWorld, work: FixedWorkspace, chosen: int, gained: float) -> None:
-    """Count an observation, and bring the inverse and the widths up to date."""
+    """Count an observation, and update the inverse and the widths."""
     lists, numbers, v = work.lists, work.numbers, work.vectors[V]
     lists[SUMS, chosen] += gained
     lists[COUNTS, chosen] += 1.0
@@ -122,7 +122,7 @@ def seen_everywhere(world: FixedWorld, work: FixedWorkspace) -> bool:
 
 @shared
 def start_afresh(world: FixedWorld, work: FixedWorkspace, plain: bool) -> None:
-    """Compute inverse, widths and spread from the counts; without a ridge if `plain`."""
+    """Recompute inverse, widths and spread from the counts, without a ridge if `plain`."""
     matrices, lists, vectors, numbers = work.matrices, work.lists, work.vectors, work.numbers
     inverse, design, target = matrices[INVERSE], matrices[DESIGN], vectors[TARGET]
     lam, d = world.regularization, world.theta.size
@@ -137,7 +137,7 @@ def start_afresh(world: FixedWorld, work: FixedWorkspace, plain: bool) -> None:
 
 
 def misses(world: FixedWorld, work: FixedWorkspace) -> bool:
-    """Return whether theta lies outside the confidence ellipsoid of a fresh estimate."""
+    """Return whether theta lies outside the confidence ellipsoid of an up-to-date estimate."""
     if work.numbers[EXPLORING] > 0.0:
         return False
     ridge = 0.0 if EXPLORES else world.regularization

@@ -1,6 +1,6 @@
-"""Ridge regression on a fixed set of actions, as `halfseen.engine.loops.fixed_set` asks for it.
+"""Ridge regression on a fixed set of actions, for the loop `halfseen.engine.loops.fixed_set`.
 
-``radius`` is filled in. An observation costs O(K d + d^2), a round without one nothing.
+``radius`` is filled in. An observation costs O(K d + d^2), other rounds cost nothing.
 """
 
 from __future__ import annotations

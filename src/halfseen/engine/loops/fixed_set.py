@@ -67,9 +67,9 @@ CHOOSES = False  # the policy chooses by itself, not by the largest index
 IMPUTES = False  # missing rewards are learned as 0
 SAMPLES = False  # the policy is given a random shift every round
 POWERS = False  # some order of the potential is not 1, which takes eigenvectors
-EXPLORES = False  # the most uncertain action is played until every direction was seen once
+EXPLORES = False  # the most uncertain action is played until every direction was observed once
 HAS_RADIUS = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 
 
 @loop
@@ -221,7 +221,7 @@ def choose(work: FixedWorkspace, now: int, stream: Stream, policy_constants: Vec
 
 
 def remember_nothing(world: FixedWorld, work: FixedWorkspace) -> None:
-    """Clear the policy's memory, and write the probabilities of being observed for it."""
+    """Clear the policy's memory, and write the probabilities of being observed that it may read."""
     cleared(work.memory)
     for k in range(world.rows.shape[0]):
         work.lists[SHIFTS, k] = 2.0 * world.arm_constants[k, HALF_RATE]
@@ -229,7 +229,7 @@ def remember_nothing(world: FixedWorld, work: FixedWorkspace) -> None:
 
 @inline
 def choose_freely(world: FixedWorld, work: FixedWorkspace, now: int, stream: Stream) -> int:
-    """Return the choice of a policy that chooses by itself."""
+    """Return the choice of a policy with its own `choose` kernel."""
     lists, numbers = work.lists, work.numbers
     if numbers[STALE] > 0.0:
         refresh_posterior(world, work)

@@ -50,7 +50,7 @@ def form(matrix: Vector, x: Vector) -> float:
 
 
 def without_ridge(design: Vector, regularization: float, prior: Vector, out: Vector) -> None:
-    """Write W - lambda I + P: what was observed, with 1 along directions that no action spans."""
+    """Write W - lambda I + P: the observed design, with 1 along directions that no action spans."""
     for i in range(design.shape[0]):
         for j in range(design.shape[0]):
             out[i, j] = design[i, j] + prior[i, j]

@@ -3,11 +3,11 @@
 The names ``index``, ``choose``, ``learn``, ``width``, ``fill``, ``pull``, ``mature``, ``feedback``,
 ``dated_feedback`` and the constants in capitals are filled in, as in `halfseen.engine.loops.arms`.
 
-A round is: choose, play, send the message, hand over what has arrived, give up what is too old.
-Every round sends one message. Those under way are numbered by their round, modulo the window, and
-those that arrive in the same round form a list, oldest first: O(1) a round, O(window) memory.
-Both lengths are powers of two, so that a remainder is a mask: 64-bit divisions cost more than the
-rest of the round.
+A round is: choose, play, send the message, deliver the messages that have arrived, give up those
+that are too old. Every round sends one message. Outstanding messages are numbered by their round,
+modulo the window, and those that arrive in the same round form a list, oldest first: O(1) per
+round, O(window) memory. Both lengths are powers of two, so that a remainder is a bit mask: 64-bit
+divisions would cost more than the rest of the round.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ WAITS = False  # an index, or the choice, changes only on an observation
 CHOOSES = False  # the policy chooses by itself, not by the largest index
 FILLS = False  # missing rewards are replaced by `fill`
 HAS_WIDTH = False
-PULLS_COUNT = False  # the policy learns from having played
-MATURES = False  # and again as decisions grow older
-QUEUES = False  # the policy is handed a reward only when it asks for its arm
+PULLS_COUNT = False  # the policy also learns from its plays
+MATURES = False  # the policy also learns as decisions grow older
+QUEUES = False  # the policy receives a reward only when it requests its arm
 COVARIATE = False  # the policy observes a covariate in every round
-LATE = True  # rewards have delays; otherwise they are seen at once or never
-POLLS = True  # stop when asked to
+LATE = True  # rewards have delays; otherwise they are observed immediately or never
+POLLS = True  # check for requests to stop
 DECLARES = False  # record the round in which a winner is declared
 
 
@@ -245,7 +245,7 @@ def begin(
     availability_stream: Stream,
     policy_stream: Stream,
 ) -> None:
-    """Reset the state; where rewards are seen at once, draw every arm's first observation."""
+    """Reset the state; without delays, draw every arm's first observation."""
     arms, statistics = work.state.shape
     leaves = inner_nodes(arms)
     for arm in range(arms):
@@ -300,7 +300,7 @@ def learned(
 ) -> tuple[int, int]:
     """Update the index of an arm after a reward.
 
-    Returns the arm with the largest index, if indices are followed, and 1 if the confidence
+    Returns the arm with the largest index, if the tournament is used, and 1 if the confidence
     interval misses the mean.
     """
     failed = 0
@@ -320,7 +320,7 @@ def learned(
 
 
 def enqueue(work: LateWorkspace, arm: int, number: int) -> None:
-    """Add a message to the rewards of an arm that the policy has not asked for."""
+    """Add a message to the queue of an arm's rewards that the policy has not requested yet."""
     if work.queues[arm, HEAD] >= 0:
         work.messages[work.queues[arm, TAIL], NEXT] = number
     else:
@@ -329,9 +329,9 @@ def enqueue(work: LateWorkspace, arm: int, number: int) -> None:
 
 
 def ask(world: LateWorld, work: LateWorkspace, fed: int, stream: Stream) -> tuple[int, int, int]:
-    """Hand over queued rewards until the policy asks for an arm whose queue is empty.
+    """Deliver queued rewards until the policy requests an arm whose queue is empty.
 
-    Returns the arm, how many rewards the policy has been handed, and 1 if a confidence interval
+    Returns the arm, the number of rewards delivered to the policy, and 1 if a confidence interval
     missed its mean. The policy's clock counts the rewards, so that it behaves as without delays.
     """
     failed = 0

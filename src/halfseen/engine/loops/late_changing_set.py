@@ -1,6 +1,6 @@
-"""The loop over changing actions, and over the unit ball, when feedback comes late.
+"""The loop over changing actions, and over the unit ball, with late feedback.
 
-What is filled in is that of `halfseen.engine.loops.changing_set`. Every round is played and sends
+The open names are those of `halfseen.engine.loops.changing_set`. Every round is played and sends
 one message, which carries its action.
 """
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from halfseen.problems.links import draw_gaussian as reward
     from halfseen.problems.links import one as sent_share
 
-PULLS_COUNT = False  # the design counts every play at once, and rewards when they arrive
+PULLS_COUNT = False  # the design counts every play immediately, rewards when they arrive
 BALL = False  # every vector of the unit ball may be played
 JUMPS = False  # the choice changes only when something is learned
 IMPUTES = False  # rewards that are given up are learned as 0
@@ -59,7 +59,7 @@ KEEPS = False  # observed rounds are kept
 POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 SPECTRAL = False  # the policy needs the eigenvectors of the design
 HAS_RADIUS = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 
 
 @loop
@@ -204,7 +204,7 @@ def play_once(
 def outcome(
     world: LateVectorWorld, truth: float, clock: int, stream: Stream
 ) -> tuple[float, float]:
-    """Return the reward of a mean and its delay, infinite if it never arrives."""
+    """Return a reward with a given mean and its delay, infinite if it never arrives."""
     place = clock - 1 if BALL else clock  # the ball counts observations, others rounds
     gained = reward(truth, world.own.noise_scale, stream, place, 0)
     _, _, high, low = words(stream, place, 0)
@@ -213,7 +213,7 @@ def outcome(
 
 @inline
 def recall(work: LateVectorWorkspace, own: ChangingWorkspace, number: int) -> None:
-    """Write the action of a message to where `learn` reads it; the next round chooses anew."""
+    """Copy the action of a message to where `learn` reads it; the next round overwrites it."""
     for i in range(work.sent.shape[1]):
         own.lines[ACTION, i] = work.sent[number, i]
 
@@ -222,7 +222,7 @@ def recall(work: LateVectorWorkspace, own: ChangingWorkspace, number: int) -> No
 def choose_counting(
     world: LateVectorWorld, work: LateVectorWorkspace, now: int, stream: Stream
 ) -> tuple[float, float]:
-    """Write the action a policy that counts its plays chooses among those of the round.
+    """Write the action of the round that a policy that counts its plays chooses.
 
     Returns its mean and its squared width.
     """

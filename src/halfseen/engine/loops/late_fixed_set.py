@@ -1,8 +1,9 @@
-"""The loop over a fixed set of actions when feedback comes late.
+"""The loop over a fixed set of actions with late feedback.
 
-What is filled in is that of `halfseen.engine.loops.fixed_set`; ``choose`` and ``choose_freely`` are
+The open names are those of `halfseen.engine.loops.fixed_set`; ``choose`` and ``choose_freely`` are
 its own, and ``dated_feedback`` is the law of the rewards. A round is: choose, play, send the
-message, hand over what has arrived, give up what is too old. Every round is played.
+message, deliver the messages that have arrived, give up those that are too old. Every round is
+played.
 """
 
 from __future__ import annotations
@@ -61,14 +62,14 @@ if TYPE_CHECKING:
     from halfseen.engine.loops.fixed_set import choose, choose_freely
     from halfseen.policies.linear.otf_lin_ucb import one_sided as own_choice
 
-PULLS_COUNT = False  # the design counts every play at once, and rewards when they arrive
+PULLS_COUNT = False  # the design counts every play immediately, rewards when they arrive
 WAITS = False  # the choice changes only when something is learned
 CHOOSES = False  # the policy chooses by itself, not by the largest index
 IMPUTES = False  # rewards that are given up are learned as 0
 SAMPLES = False  # the policy is given a random shift every round
 POWERS = False  # some order of the potential is not 1, which takes eigenvectors
 HAS_RADIUS = False
-POLLS = True  # stop when asked to
+POLLS = True  # check for requests to stop
 
 
 @loop
@@ -215,7 +216,7 @@ def choose_counting(
 
 @inline
 def settle(world: LateVectorWorld, work: LateVectorWorkspace, clock: int) -> None:
-    """Take the decision that has reached the age of the window out of the unsettled ones."""
+    """Remove the decision that has reached the age of the window from the unsettled ones."""
     if clock > world.window:
         old = int(clock - world.window) & (work.messages.shape[0] - 1)
         action = work.messages[old, ARM]
@@ -226,7 +227,7 @@ def settle(world: LateVectorWorld, work: LateVectorWorkspace, clock: int) -> Non
 
 @shared
 def falls_short(world: FixedWorld, work: FixedWorkspace, coming: Vector) -> int:
-    """Return 1 if the design of messages that arrive falls below its share of the expected one."""
+    """Return 1 if the design of arriving messages falls below its share of the expected one."""
     columns, lam, matrices = world.columns, world.regularization, work.matrices
     design, expected, target = matrices[DESIGN], matrices[EXPECTED_DESIGN], work.vectors[TARGET]
     gather(columns, coming, coming, lam, design, target)

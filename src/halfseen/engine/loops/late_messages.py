@@ -1,7 +1,7 @@
 """Outstanding messages in the loops over vectors: sent, delivered in their round, or given up.
 
 The message of round s has number s modulo the length of the ring. Those that arrive in the same
-round form a list, oldest first: O(1) a round, O(window) memory.
+round form a list, oldest first: O(1) per round, O(window) memory.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def clear_messages(work: LateVectorWorkspace, regularization: float) -> None:
 
 @inline
 def delay_of(world: LateVectorWorld, group: int, reward: float, u: float) -> float:
-    """Return the delay that a uniform number stands for, infinite if the reward never arrives."""
+    """Return the delay for a uniform number, infinite if the reward never arrives."""
     law = 2 * group + 1 if reward > 0.0 else 2 * group
     return delay_time(world.delays, law, u, world.lists)
 
@@ -50,7 +50,7 @@ def send(
 ) -> bool:
     """Put the message of a round into the list of the round in which it arrives.
 
-    Returns whether it ever does.
+    Returns whether it ever arrives.
     """
     number = clock & (work.messages.shape[0] - 1)
     work.messages[number, ARM] = group

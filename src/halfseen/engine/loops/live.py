@@ -1,4 +1,4 @@
-"""One decision at a time: the loop's choice and learning steps on their own, for the live agent.
+"""Single decisions for the live agent: the choice and learning steps of the loop over arms.
 
 As in `halfseen.engine.loops.arms`, ``index``, ``choose`` and ``learn`` are filled in with a
 policy's own.
@@ -48,7 +48,7 @@ def select(
 
 
 def played(state: Vector, arm: int, table: Vector) -> None:
-    """Learn from having played an arm."""
+    """Record that an arm was played."""
     pull(state, arm, table)
 
 

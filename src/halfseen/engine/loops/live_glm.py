@@ -1,10 +1,9 @@
-"""One decision of a generalized linear policy at a time, for the live agent and for changing sets.
+"""Single decisions of a generalized linear policy, for the live agent and for changing sets.
 
 ``index``, ``fit`` and the constants in capitals are filled in with a policy's and a link's own. The
-state is three arrays, laid out as in `halfseen.engine.loops.live_linear` and further, and the
-observed rounds: their actions, rewards and as many ones. The likelihood is maximised afresh when
-the determinant of the design has grown by `GROWTH`, and until then estimate and widths stay as they
-were.
+state is three arrays, laid out as in `halfseen.engine.loops.live_linear` with further entries, and
+the observed rounds: their actions, rewards and an array of ones. The likelihood is refitted when
+the determinant of the design has grown by `GROWTH`; until then estimate and widths do not change.
 """
 
 from __future__ import annotations
@@ -137,7 +136,7 @@ def learn_glm(
     numbers: Vector,
     history: History,
 ) -> bool:
-    """Learn the observed reward of an action; True if the likelihood was maximised afresh.
+    """Learn the observed reward of an action; True if the likelihood was refitted.
 
     The history must have space for one more round.
     """

@@ -1,7 +1,7 @@
-"""One decision of a linear policy at a time, for the live agent.
+"""Single decisions of a linear policy, for the live agent.
 
 As in `halfseen.engine.loops.changing_set`, ``index`` and the constants in capitals are filled in
-with a policy's own. The state is three arrays, so that few arguments cross over to compiled code.
+with a policy's own. The state is three arrays, so that few arguments are passed to compiled code.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def select_action(
 def knowledge(
     state: tuple[Vector, Vector, Vector], count: int, plays: int, seen: int
 ) -> LinearKnowledge:
-    """Return what the kernel `choose` is given; actions have no identity here."""
+    """Return the input of the kernel `choose`; actions have no identity here."""
     matrices, vectors, numbers = state
     counts = np.full(count, float(plays)), np.full(count, float(seen)), np.ones(count)
     return LinearKnowledge(vectors[ESTIMATE], matrices[SCRATCH], numbers[LEARNED], *counts, 0)
@@ -127,7 +127,7 @@ def select_freely(
     stream: Stream,
     table: Vector,
 ) -> int:
-    """Return the choice of a policy that chooses by itself, or -1-k as `select_action`."""
+    """Return the choice of a policy with its own `choose` kernel, or -1-k like `select_action`."""
     for k in range(rows.shape[0]):
         length = 0.0
         for i in range(rows.shape[1]):

@@ -8,7 +8,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 
-MANY = 1e3  # from here on Stirling's series is exact in doubles
+MANY = 1e3  # from this value on, Stirling's series is exact in double precision
 
 
 def log_mixture(successes: Vector, failures: Vector) -> Vector:
@@ -17,7 +17,7 @@ def log_mixture(successes: Vector, failures: Vector) -> Vector:
     .. math:: \log\frac{B(S+\frac12,F+\frac12)}{B(\frac12,\frac12)}
               -S\log\frac Sn-F\log\frac Fn,\qquad n=S+F
 
-    The terms of order n, which would leave few digits of the difference, cancel on paper.
+    Terms of order n are cancelled analytically, since their difference would lose most digits.
     """
     n = successes + failures
     return _half_up(successes) + _half_up(failures) - _one_up(n) - math.log(math.pi)

@@ -17,7 +17,7 @@ from halfseen.theory.lower.least_divergence import bernoulli
 
 LARGEST_LOGIT = 745.0  # beyond, a probability or its complement underflows
 HALVINGS = 64
-MANY = 1e6  # observations from which on likelihoods are compared by their difference
+MANY = 1e6  # number of observations from which likelihoods are compared by their difference
 
 
 class ConfidenceLimits(NamedTuple):
@@ -59,15 +59,16 @@ def confidence_sequence(
     total
         Sum of the observed rewards of each arm.
     level
-        Probability, for each arm by itself, that its limits are never wrong.
+        Probability, for each arm separately, that its limits hold at every round.
     side
-        ``"both"``, or ``"low"`` or ``"high"`` for one limit alone; the other one is infinite. For
-        Bernoulli rewards the limit is the one of ``"both"``, and the other one is 0 or 1.
+        ``"both"``, or ``"low"`` or ``"high"`` for a single limit; the other one is infinite. For
+        Bernoulli rewards the limit is the same as for ``"both"``, and the other one is 0 or 1.
     noise
         Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
     rho
-        Where the limits are tightest: at 95% after about 8 rho observations. `tightest_rho`
-        gives it for any number of observations. Choose it before looking.
+        Determines when the limits are tightest: at 95%, after about 8 rho observations.
+        `tightest_rho` returns the best value for any number of observations. Choose it before
+        looking at the data.
     reward
         ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
 
@@ -78,10 +79,10 @@ def confidence_sequence(
 
     Notes
     -----
-    The observed rewards of an arm, in the order in which they come back, are independent and
-    alike whatever the policy does, as long as being observed does not depend on the reward. So a
-    sequence valid for all n is valid at all rounds and when one stops at any time, however the
-    arms were chosen. The Bernoulli sequence holds for all laws between 0 and 1: with
+    The observed rewards of an arm, in the order in which they arrive, are independent and
+    identically distributed whatever the policy does, as long as being observed does not depend on
+    the reward. A sequence valid for all n is therefore valid at all rounds and at any stopping
+    time, however the arms were chosen. The Bernoulli sequence holds for all laws on [0, 1]: with
     :math:`x\in[0,1]`, :math:`u^xv^{1-x}\le xu+(1-x)v`.
 
     References
@@ -103,7 +104,7 @@ def confidence_sequence(
 
 
 def limits(seen: Samples, alpha: float, side: str) -> ConfidenceLimits:
-    """Return the limits of checked samples that fail with probability at most alpha each."""
+    """Return limits for validated samples, each failing with probability at most alpha."""
     if seen.family == "bernoulli":
         least, greatest = 0.0, 1.0
         low, high = _bernoulli(seen, alpha)
@@ -120,7 +121,7 @@ def limits(seen: Samples, alpha: float, side: str) -> ConfidenceLimits:
 
 
 def tightest_rho(observed: float, *, level: float = 0.95) -> float:
-    r"""Return the rho whose two-sided confidence sequence is tightest after so many observations.
+    r"""Return the rho whose two-sided confidence sequence is tightest after n observations.
 
     .. math:: \rho=\frac{n}{x-1},\qquad x-1-\log x=2\log\tfrac1\alpha,\quad x>1
 
@@ -153,7 +154,7 @@ def tightest_rho(observed: float, *, level: float = 0.95) -> float:
 
 
 def _half_width(seen: Samples, alpha: float, side: str) -> Vector:
-    """Return how far the limits are from the mean; without a value where nothing was observed."""
+    """Return the distance of the limits from the mean; meaningless where nothing was observed."""
     counts = np.maximum(seen.observed, 1e-300)
     grown = np.log1p(counts / seen.rho)
     if side == "both":
@@ -184,7 +185,7 @@ def one_sided_deviations(target: Vector) -> Vector:
 
 
 def _bernoulli(seen: Samples, alpha: float) -> tuple[Vector, Vector]:
-    """Bisect the logit of q on both sides of the mean, where the left side is smallest."""
+    """Solve for the limits by bisection on the logit of q, on either side of the observed mean."""
     from scipy.special import betaln, expit
 
     n, successes = seen.observed, seen.total
@@ -198,7 +199,7 @@ def _bernoulli(seen: Samples, alpha: float) -> tuple[Vector, Vector]:
         likelihood = successes * np.logaddexp(0.0, -logit) + failures * np.logaddexp(0.0, logit)
         if not many.any():
             return constant + likelihood > 0.0
-        apart = bernoulli(shares, expit(logit) - shares, 1.0)  # keeps its digits
+        apart = bernoulli(shares, expit(logit) - shares, 1.0)  # without cancellation
         return np.where(many, small + np.maximum(n, 1.0) * apart, constant + likelihood) > 0.0
 
     with np.errstate(divide="ignore", invalid="ignore"):

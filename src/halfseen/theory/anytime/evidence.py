@@ -1,4 +1,4 @@
-"""Evidence that one arm is better than another, valid whenever one looks."""
+"""Anytime-valid evidence that one arm is better than another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from halfseen.theory.anytime.beta_mixture import log_mixture
 from halfseen.theory.anytime.samples import Samples, samples
 from halfseen.theory.lower.least_divergence import bernoulli
 
-PLACES = {  # what the entries of samples are called by those who give two pairs
+PLACES = {  # entries of the samples, and the arguments of `evidence` they were read from
     "observed[0]": "a[0]",
     "observed[1]": "b[0]",
     "total[0]": "a[1]",
@@ -38,10 +38,10 @@ def evidence(
     .. math:: E_{ab}=\frac{(m_a-m_b)^2}{2(V_a+V_b)}
               -\tfrac12\log\Bigl(\bigl(1+\tfrac{N_a}\rho\bigr)\bigl(1+\tfrac{N_b}\rho\bigr)\Bigr),
 
-    and minus infinity unless :math:`m_a>m_b`. If :math:`\mu_a\le\mu_b`, then :math:`E_{ab}` ever
-    reaches :math:`\log(1/\alpha)` with probability at most :math:`\alpha`, at whatever rounds and
-    however often one looks. For rewards of 0 or 1, with S successes and F failures of both arms
-    together and :math:`m=S/(S+F)`,
+    and minus infinity unless :math:`m_a>m_b`. If :math:`\mu_a\le\mu_b`, the probability that
+    :math:`E_{ab}` ever reaches :math:`\log(1/\alpha)` is at most :math:`\alpha`, however often it
+    is computed. For rewards of 0 or 1, with S successes and F failures of both arms together and
+    :math:`m=S/(S+F)`,
 
     .. math:: E_{ab}=\sum_{c\in\{a,b\}}\log\frac{B(S_c+\frac12,F_c+\frac12)}{B(\frac12,\frac12)}
               -S\log m-F\log(1-m).
@@ -53,7 +53,8 @@ def evidence(
     noise
         Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
     rho
-        How few observations the evidence is made for; chosen before looking.
+        Number of pseudo-observations of the mixture prior: smaller values favour small samples.
+        Choose it before looking at the data.
     reward
         ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
 
@@ -64,8 +65,9 @@ def evidence(
 
     Notes
     -----
-    It is the product of the two arms' mixtures, the smallest over all means with
-    :math:`\mu_a\le\mu_b`: below a supermartingale whatever the two means are.
+    It is the log of the product of the two arms' mixture likelihood ratios, minimized over all
+    means with :math:`\mu_a\le\mu_b`. The product is therefore at most a supermartingale, whatever
+    the two means are.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What was observed of each arm, checked in one place."""
+"""Validated counts and sums of the observed rewards of each arm."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Samples(NamedTuple):
 
 
 def samples(observed: Any, total: Any, noise: Any, rho: Any, reward: Any) -> Samples:
-    """Return checked samples, or raise a sentence that names what does not fit."""
+    """Return validated samples; raise an error that names the invalid argument."""
     counts = inputs.many("observed", observed, at_least=0.0, at_most=1e100)
     sums = inputs.many("total", total)
     if len(sums) != len(counts):
@@ -73,5 +73,5 @@ def samples(observed: Any, total: Any, noise: Any, rho: Any, reward: Any) -> Sam
 
 
 def risk(level: Any) -> float:
-    """Return 1 - level, the probability of ever being wrong."""
+    """Return 1 - level, the probability of an error at any time."""
     return 1.0 - checks.number("level", level, above=0.0, below=1.0, fix="Use 0.95.")

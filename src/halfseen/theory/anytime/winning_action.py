@@ -1,4 +1,4 @@
-"""Which action with features has won, if any, at a level that holds however often one looks."""
+"""An anytime-valid test for the best action of a linear bandit."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ from halfseen.theory.anytime.samples import risk
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WinningAction(Shown, ByValue):
-    """The action shown to have the largest mean, if one is.
+    """The action shown to have the largest mean, if there is one.
 
     Attributes
     ----------
     action
-        Row of the action shown to be the best; None as long as none is, and where there is nothing
-        to compare it with.
+        Row of the action shown to be the best; None if no action is, or if there is only one.
     leader
         Row of the action with the largest estimated mean.
     level
-        Probability that no action but a best one is ever declared.
+        Probability that no suboptimal action is ever declared the best.
     margins
-        Lower limit of how much better the leader is than each action: the leader has won when all
-        others are above 0. Infinite for the leader itself and for copies of it.
+        Lower confidence limit of the leader's advantage over each action; the leader has won when
+        all are above 0. Infinite for the leader itself and for copies of it.
     radius
         Radius of the confidence ellipsoid, in the norm of the design.
     """
@@ -45,14 +44,14 @@ class WinningAction(Shown, ByValue):
 
     def _headline(self) -> str:
         if not np.any(np.isfinite(self.margins)):
-            return "a single action has nothing to be compared with"
+            return "there is only one action, so there is nothing to compare"
         at = level_name(self.level)
         if self.action is None:
             return f"no action is shown to be the best at {at}; action {self.leader} leads"
         return f"action {self.action} is shown to be the best at {at}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for what is infinite."""
+        """Return plain values, ready for JSON; None for infinite values."""
         return {
             "action": self.action,
             "leader": self.leader,
@@ -83,31 +82,31 @@ def winning_action(
     Parameters
     ----------
     actions
-        The actions in question, an array (K, d).
+        The actions to compare, an array (K, d).
     estimate
         The ridge estimate of theta from observed rewards.
     design
-        W, with the ridge.
+        W, including the ridge.
     regularization
         lambda, above 0.
     noise
         Sub-Gaussian scale of the rewards, sigma.
     bound
-        S, a number the length of theta does not exceed.
+        S, an upper bound on the length of theta.
     level
-        :math:`1-\alpha`: probability that no action but a best one is ever declared.
+        :math:`1-\alpha`: probability that no suboptimal action is ever declared the best.
 
     Returns
     -------
     WinningAction
-        The winner, if there is one, and how far the leader is from being it.
+        The winner, if there is one, and the leader's margin over each action.
 
     Notes
     -----
     With probability at least :math:`1-\alpha` theta is in the ellipsoid at every round, whatever
-    was offered, played and observed. Then every margin is true of theta, for all sets of actions at
-    once. An ellipsoid pays for all directions, not only for the K - 1 that matter here: the rule
-    is conservative, and errs far less often than :math:`\alpha`.
+    was offered, played and observed. Then every margin is valid, for all sets of actions at once.
+    An ellipsoid covers all directions, not only the K - 1 that matter here, so the rule is
+    conservative and errs far less often than :math:`\alpha`.
 
     References
     ----------
@@ -143,7 +142,7 @@ def winning_action(
 
 
 def _refuse_small(design: Vector, ridge: float) -> None:
-    """Refuse a matrix that is not symmetric, or below the ridge by more than rounding."""
+    """Raise if a design is not symmetric, or has an eigenvalue below the ridge beyond rounding."""
     sizes = np.linalg.eigvalsh(design)
     rounding = 1e-9 * (ridge + float(sizes[-1]))
     alike = np.all(np.abs(design - design.T) <= rounding)
@@ -157,7 +156,7 @@ def _refuse_small(design: Vector, ridge: float) -> None:
 
 
 def _arrays(actions: Any, estimate: Any, design: Any) -> tuple[Vector, Vector, Vector]:
-    """Return the three arrays, or refuse shapes that do not fit and entries that are not finite."""
+    """Return the three arrays; raise if shapes do not match or entries are not finite."""
     found = []
     for name, value in (("actions", actions), ("estimate", estimate), ("design", design)):
         try:

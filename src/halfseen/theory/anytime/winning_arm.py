@@ -1,4 +1,4 @@
-"""Which arm has won, if any, at a level that holds however often one looks."""
+"""An anytime-valid test for the best arm."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ RULES = ("either", "separate", "pairwise")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Winner(Shown, ByValue):
-    """The arm shown to be the best, if one is.
+    """The arm shown to be the best, if there is one.
 
     Attributes
     ----------
     arm
-        The arm shown to have the largest mean; None as long as none is.
+        The arm shown to have the largest mean; None if no arm is.
     leader
         The arm with the largest mean of observed rewards; None if nothing was observed.
     level
-        Probability that no arm but a best one is ever declared.
+        Probability that no suboptimal arm is ever declared the best.
     rule
-        The rule asked for: ``"either"``, ``"separate"`` or ``"pairwise"``.
+        The rule used: ``"either"``, ``"separate"`` or ``"pairwise"``.
     shown_by
-        The rules that show it, ``"separate"`` and ``"pairwise"``; empty as long as none does.
+        The rules that declare the winner, ``"separate"`` and ``"pairwise"``; empty without one.
     evidence
-        Evidence that the leader beats each arm; infinite for itself.
+        Evidence that the leader beats each arm; infinite for the leader itself.
     threshold
-        What the evidence against every other arm must reach.
+        Evidence needed against every other arm.
     low
         Lower confidence limit of the leader's mean.
     high
         Upper confidence limit of each other arm's mean; minus infinity for the leader itself.
     names
-        What the arms are called, if they have names.
+        Names of the arms, if they have any.
     """
 
     arm: int | None
@@ -65,13 +65,13 @@ class Winner(Shown, ByValue):
             return "nothing was observed"
         leader = f"arm {self.leader}" if self.names is None else self.names[self.leader]
         if len(self.evidence) == 1:
-            return "a single arm has nothing to be compared with"
+            return "there is only one arm, so there is nothing to compare"
         if self.arm is None:
             return f"no arm is shown to be the best at {level_name(self.level)}; {leader} leads"
         return f"{leader} is shown to be the best at {level_name(self.level)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for what is infinite."""
+        """Return plain values, ready for JSON; None for infinite values."""
 
         def plain(value: float) -> float | None:
             return float(value) if math.isfinite(value) else None
@@ -113,28 +113,30 @@ def winner(
     total
         Sum of the observed rewards of each arm.
     level
-        Probability that no arm but a best one is ever declared.
+        Probability that no suboptimal arm is ever declared the best.
     rule
-        ``"either"`` works everywhere. ``"separate"`` is quicker on logs of a bandit policy,
-        where the leader has far more observations; ``"pairwise"`` in designed experiments.
+        ``"either"`` works well in general. ``"separate"`` needs fewer observations on logs of a
+        bandit policy, where the leader has far more of them; ``"pairwise"`` in designed
+        experiments.
     noise
         Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
     rho
-        How few observations the rule is made for; chosen before looking.
+        Number of pseudo-observations of the mixture prior: smaller values favour small samples.
+        Choose it before looking at the data.
     reward
         ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
 
     Returns
     -------
     Winner
-        The winner, if there is one, and how far the leader is from being it.
+        The winner, if there is one, and the leader's evidence and limits against the others.
 
     Notes
     -----
-    An arm that is not the best can only be declared if its evidence against the best one reaches
-    its threshold, which happens with probability at most :math:`\alpha/(K-1)` for each of the K - 1
-    others, or if one of K one-sided limits is wrong. Arms that were never observed leave the
-    question open, and a single arm is never declared.
+    A suboptimal arm can only be declared if its evidence against the best one reaches the
+    threshold, which happens with probability at most :math:`\alpha/(K-1)` for each of the K - 1
+    others, or if one of K one-sided limits is wrong. No arm is declared while another one was never
+    observed, or if there is only one arm.
 
     References
     ----------
@@ -155,7 +157,7 @@ def winner(
 
 
 def declared(seen: Samples, alpha: float, rule: str) -> Winner:
-    """Apply a rule to checked samples."""
+    """Apply a rule to validated samples."""
     arms = len(seen.observed)
     part = alpha / 2.0 if rule == "either" else alpha
     threshold = math.log(max(arms - 1, 1) / part)

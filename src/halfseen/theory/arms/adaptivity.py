@@ -50,7 +50,7 @@ def offline_potential(
     .. math:: \max_{\sum\tau_a=T}\ \sum_a w_a\sum_{n<\tau_a} e_a(n),\qquad
               e_a(n)=\mathbb E\,(\mathrm{Bin}(n,p_a)+\lambda_a)^{-\alpha}
 
-    Since e_a never rises, the T largest of all w_a e_a(n) are taken.
+    Since e_a is non-increasing, the best allocation takes the T largest of all w_a e_a(n).
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def offline_potential(
     regularization
         The paper's lambda, one number or one per arm.
     weights
-        Factor of each arm's cost, at least 0; left out, 1.
+        Factor of each arm's cost, at least 0; 1 by default.
 
     Returns
     -------
@@ -103,15 +103,16 @@ def adaptive_potential(
     *,
     weights: float | Sequence[float] | Vector | None = None,
 ) -> float:
-    r"""Return the largest expected potential of any policy that sees what was observed.
+    r"""Return the largest expected potential of any policy that sees which rewards are observed.
 
-    Playing the arm of largest :math:`w_a(N_a+\lambda_a)^{-\alpha}` is best on every path. It walks
-    down the cells (a, n) in order of cost, leaving one with probability p_a a round, so
+    Playing the arm of largest :math:`w_a(N_a+\lambda_a)^{-\alpha}` is optimal on every sample path.
+    It visits the cells (a, n) in decreasing order of cost and leaves each of them with probability
+    p_a per round, so
 
     .. math:: \max_\pi \mathbb E V_\alpha = \mathbb E\,F(s_T),\qquad
               F(s)=\sum_{i<s} v_i/p_{a_i},
 
-    with :math:`s_T` the number of cells left after T rounds.
+    with :math:`s_T` the number of cells it has left by round T.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def adaptive_potential(
     regularization
         The paper's lambda, one number or one per arm.
     weights
-        Factor of each arm's cost, at least 0; left out, 1.
+        Factor of each arm's cost, at least 0; 1 by default.
 
     Returns
     -------
@@ -179,7 +180,7 @@ def adaptivity_constant(observe: Sequence[float] | Vector, alpha: float) -> floa
 
     Notes
     -----
-    As printed, and right: at T = 1e5 the exact gain times T^alpha agrees to five digits.
+    The paper's formula is correct: at T = 1e5 the exact gain times T^alpha agrees to five digits.
 
     References
     ----------
@@ -235,10 +236,10 @@ def _above(
     most: Vector,
     alpha: float,
 ) -> Vector:
-    """Return how many of each arm's weighted moments exceed `level`, between two known answers.
+    """Return how many of each arm's weighted moments exceed `level`, given bounds on the answer.
 
-    e(n)^(-1/alpha) is close to a straight line in n, so Newton's method on it lands at once; every
-    third step halves instead, in case it does not.
+    e(n)^(-1/alpha) is nearly linear in n, so Newton's method on it converges almost immediately;
+    every third step bisects instead, as a safeguard.
     """
     low, high = fewest.copy(), most.copy()
     guess, turn = np.floor((low + high) / 2.0), 0
@@ -261,7 +262,7 @@ def _finish(
 ) -> Vector:
     """Assign the remaining rounds to the largest of the few moments still undecided."""
     room, left = most - fewest, horizon - fewest.sum()
-    if room.sum() > 2 * FEW_CELLS * len(factor):  # too small for a float to tell apart
+    if room.sum() > 2 * FEW_CELLS * len(factor):  # moments that differ by less than rounding errors
         return fewest + np.clip(left - (np.cumsum(room) - room), 0.0, room)
     width = int(room.max())
     doubtful = fewest[None, :] + np.arange(float(width))[:, None]
@@ -272,7 +273,7 @@ def _finish(
 
 
 def _walk(cost: PowerCost, arms: int, horizon: int) -> tuple[Vector, NDArray[np.int64]]:
-    """Return cost and arm of the `horizon` most costly cells, in order."""
+    """Return cost and arm of the `horizon` most costly cells, most costly first."""
     cells = most_costly(cost, np.ones(arms), float(horizon))[0].astype(np.int64) + 1
     cells[0] += max(0, horizon - int(cells.sum()))
     arm = np.repeat(np.arange(arms), cells)
@@ -284,7 +285,11 @@ def _walk(cost: PowerCost, arms: int, horizon: int) -> tuple[Vector, NDArray[np.
 
 
 def _cells_left(advance: Vector, horizon: int) -> tuple[int, Vector]:
-    """Return the distribution of the number of cells left after `horizon` rounds, as a window."""
+    """Return the distribution of the number of cells left by round `horizon`.
+
+    The result is the first number of cells that is not negligible, and the probabilities from
+    there on.
+    """
     chance = np.zeros(len(advance) + 1)
     flow = np.empty(len(advance))
     chance[0], first, last = 1.0, 0, 0

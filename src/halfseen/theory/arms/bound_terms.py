@@ -23,11 +23,11 @@ LARGEST_RATIO = 1e120
 
 @dataclass(frozen=True, eq=False)
 class World(ByValue):
-    """The numbers a regret bound is made of; arms that cannot be played are left out.
+    """The quantities that regret bounds depend on; arms that cannot be played are left out.
 
     `horizon` is the number of rounds the bound is for; `tuned` is the horizon the policy was tuned
-    to, if that is a later one. `under_way` is the largest number of outstanding rewards of each
-    arm, None without delays.
+    for, if that is larger. `under_way` is the largest number of outstanding rewards of each arm,
+    None without delays.
     """
 
     observe: Vector
@@ -40,9 +40,9 @@ class World(ByValue):
     under_way: Vector | None = None
 
     def in_units(self, unit: float) -> World:
-        """Return the same numbers with rewards in another unit; every bound is proportional to it.
+        """Return the same quantities with rewards measured in another unit.
 
-        Noise and means are cut at 1e120 gaps: there every bound is above the trivial one anyway.
+        Noise and means are clipped at 1e120 units, where every bound exceeds the trivial one.
         """
         with np.errstate(over="ignore"):
             noise = np.minimum(self.noise / unit, LARGEST_RATIO)
@@ -51,12 +51,12 @@ class World(ByValue):
 
     @property
     def unit(self) -> float:
-        """The largest gap; without any, the largest number there is."""
+        """The largest gap; without one, the largest noise, the bound on the means, or 1."""
         return self.largest_gap or float(self.noise.max()) or self.bound or 1.0
 
     @property
     def confidence(self) -> float:
-        """L, the logarithm of the horizon the policy was tuned to, as its widths have it."""
+        """L, the logarithm of the horizon the policy was tuned for, as used in its widths."""
         return math.log(self.horizon if self.tuned is None else self.tuned)
 
     @property
@@ -78,7 +78,7 @@ class World(ByValue):
 def evaluated(compute: Callable[[World], Terms], world: World) -> Terms:
     """Return the terms of a bound, computed in units of the largest gap.
 
-    Every bound is proportional to the unit of rewards. Tiny ones keep their digits this way.
+    Every bound is proportional to the unit of rewards; this choice keeps precision for tiny ones.
     """
     unit = world.unit
     return {name: unit * value for name, value in compute(world.in_units(unit)).items()}
@@ -87,8 +87,8 @@ def evaluated(compute: Callable[[World], Terms], world: World) -> Terms:
 def waiting(world: World, costs: Callable[[World], Vector]) -> Terms:
     """Return the cost of late feedback, due to outstanding rewards.
 
-    An arm is played g/p times on average until g of its messages are sent; `costs` is what such a
-    play costs at most.
+    An arm is played g/p times on average until g of its messages are sent; `costs` returns an upper
+    bound on the cost of such a play.
     """
     if world.under_way is None:
         return {}
@@ -105,7 +105,7 @@ def any_gap(world: World) -> Vector:
 
 
 def gap_if_worse(world: World) -> Vector:
-    """Return the largest gap for the arms that have one."""
+    """Return the largest gap for the arms with a positive gap, and 0 for the others."""
     return np.where(world.gaps > 0.0, world.largest_gap, 0.0)
 
 
@@ -115,7 +115,7 @@ def own_gap(world: World) -> Vector:
 
 
 def twice_own_gap(world: World) -> Vector:
-    """Return twice each arm's gap: half of what is sent is counted on."""
+    """Return twice each arm's gap, for bounds that count on half of the messages sent."""
     return 2.0 * world.gaps
 
 
@@ -189,12 +189,12 @@ def papers_instance(world: World) -> Terms:
 
 
 def trivial(world: World) -> Terms:
-    """Lose the largest gap in every round."""
+    """Charge the largest gap in every round."""
     return {"rounds": world.horizon * world.largest_gap}
 
 
 def thresholds(world: World) -> Vector:
-    """Return Theta: the count up to which twice the width reaches each arm's gap; 0 without one."""
+    """Return Theta, the count up to which twice the width exceeds an arm's gap; 0 for no gap."""
     noise, shrinkage = _width(world)
     gaps = np.where(world.gaps > 0.0, world.gaps, 1.0)
     with np.errstate(over="ignore"):

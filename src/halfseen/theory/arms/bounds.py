@@ -1,4 +1,4 @@
-"""Bounds on the expected regret of UCB, the paper's and sharper ones, side by side."""
+"""Bounds on the expected regret of UCB: those of the paper and sharper ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ STATEMENTS = (
     Statement(
         "best arm dropped",
         bound_terms.best_arm_dropped,
-        "joint, without the arms that are never worse",
+        "the joint bound, without the arms of gap 0",
         late=bound_terms.gap_if_worse,
     ),
     Statement(
@@ -67,7 +67,7 @@ STATEMENTS = (
     Statement(
         "instance in horizon",
         bound_terms.instance_in_horizon,
-        "instance, filled into the rounds there are",
+        "the instance bound, limited to T rounds",
         fixed=True,
         late=bound_terms.own_gap,
     ),
@@ -126,15 +126,15 @@ def regret_bounds(
     censorship
         The probability that each action's reward is observed.
     policy
-        A `UCB`, `LinUCB`, `GLMUCB` or `RidgeGLMUCB` gets all bounds, `MOSS` the one it is made
-        for; any other policy only the trivial one.
+        A `UCB`, `LinUCB`, `GLMUCB` or `RidgeGLMUCB` gets all bounds, `MOSS` its own bound; any
+        other policy only the trivial one.
     horizon
         Number of rounds T, at least 1.
     potential
-        For linear bandits, the expected potential V_1 of this very policy, if it was measured.
+        For linear bandits, the expected potential V_1 of this policy, if it was measured.
     rounds
-        Number of rounds t the bounds are for, at most T; left out, T. The policy is still tuned to
-        T: its widths contain log T, not log t.
+        Number of rounds t the bounds are for, at most T; T by default. The policy is still tuned
+        for T: its widths contain log T, not log t.
 
     Returns
     -------
@@ -147,13 +147,13 @@ def regret_bounds(
     in every round. The others do not, not even those that use the gaps: an arm's gap to the best
     arm of all is never smaller than its gap to the best arm on offer.
 
-    None of this holds when whether a reward is seen depends on the reward. The bounds are for the
-    worst case, and actual regret is often far below them.
+    None of this holds if the probability of being observed depends on the reward. The bounds are
+    for the worst case, and actual regret is often far below them.
 
     Under `Delayed` feedback p is the probability of arriving within the window. At most g rewards
     (`most_under_way`) are outstanding at any time, so every bound grows by its cost of a round
-    times g/p for each arm: the undelayed regret plus gaps times outstanding rewards. That of MOSS
-    is known only where nothing is late.
+    times g/p for each arm: the undelayed regret plus gaps times outstanding rewards. The bound for
+    MOSS is proved only for feedback without delays.
 
     References
     ----------
@@ -186,7 +186,7 @@ def regret_bounds_along(
     rounds: Iterable[int],
     potential: float | None = None,
 ) -> list[RegretBounds]:
-    """Return `regret_bounds` at each of some rounds, computing what they share once.
+    """Return `regret_bounds` at each of the given rounds, sharing the common computations.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _under_way(problem: ArmedBandit, censorship: Censorship, horizon: int) -> Ve
 
 
 def obstacle(problem: ArmedBandit, policy: Policy, censorship: Censorship) -> str | None:
-    """Return why nothing is proved, None if it is; raise if UCB was given a wrong bound."""
+    """Return why no bound is proved, or None if one is; raise if UCB was given a wrong bound."""
     if censorship.depends_on_reward:
         return NOT_AT_RANDOM
     if type(policy) is not UCB:  # nor for subclasses

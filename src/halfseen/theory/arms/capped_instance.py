@@ -1,4 +1,4 @@
-"""The instance bound by water-filling with caps: what the paper's remark leads to, and its cost."""
+"""The instance bound by water-filling with caps, as suggested by a remark of the paper."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class CappedInstance(NamedTuple):
     widths
         Every round costs twice the width; cells beyond the cap cost nothing.
     gaps
-        Every round costs the arm's gap: counting instead of integrating, about half.
+        Every round costs the arm's gap, which gives about half of `widths`.
     closed
-        `widths` with the two parts of the width separate, by water-filling with caps.
+        `widths` with the two parts of the width bounded separately, by water-filling with caps.
     """
 
     widths: float
@@ -39,7 +39,7 @@ class CappedInstance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _CappedWidth(ByValue):
-    """The cost A_a / sqrt(n + lambda) + B / (n + lambda) of an arm's first cells, then nothing."""
+    """The cost A_a / sqrt(n + lambda) + B / (n + lambda) up to an arm's cap, 0 beyond it."""
 
     root: Vector
     inverse: float
@@ -93,7 +93,7 @@ def capped_instance_bound(
     regularization
         The paper's lambda.
     bound
-        M, a number no mean exceeds in absolute value.
+        M, an upper bound on the absolute means.
 
     Returns
     -------
@@ -102,8 +102,8 @@ def capped_instance_bound(
 
     Notes
     -----
-    The paper hopes that caps in water-filling give its instance bound. They do, at twice the price:
-    :math:`\int_0^\Theta n^{-1/2}dn=2\sqrt\Theta`, so that widths lead to
+    The paper suggests that caps in water-filling give its instance bound. They do, up to a factor
+    of 2: :math:`\int_0^\Theta n^{-1/2}dn=2\sqrt\Theta`, so widths lead to
     :math:`48\sigma^2L/(p\Delta)` where gaps lead to :math:`24\sigma^2L/(p\Delta)`.
 
     References

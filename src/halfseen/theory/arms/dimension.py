@@ -1,4 +1,4 @@
-"""The effective dimension: how many uncensored arms a censored problem is worth."""
+"""The effective dimension: the number of uncensored arms that are as hard to learn."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def effective_dimension(
     observe
         Probability that each arm's reward is observed.
     noise
-        Sub-Gaussian scale, one number or one per arm; left out, every scale is 1.
+        Sub-Gaussian scale, one number or one per arm; 1 by default.
 
     Returns
     -------
@@ -48,8 +48,8 @@ def effective_dimension(
     -----
     The paper's notation table calls p the probability of being censored; its formulas use the
     probability of being observed, as here. The number describes the worst case: for a given
-    problem, a small p of the best arm *lowers* the regret of UCB. It means nothing when whether a
-    reward is seen depends on the reward itself.
+    problem, a small p of the best arm *lowers* the regret of UCB. It is not meaningful if the
+    probability of being observed depends on the reward.
 
     References
     ----------
@@ -81,7 +81,7 @@ def feedback_value(
     observe
         Probability that each arm's reward is observed.
     noise
-        Sub-Gaussian scale, one number or one per arm; left out, every scale is 1.
+        Sub-Gaussian scale, one number or one per arm; 1 by default.
 
     Returns
     -------
@@ -125,7 +125,7 @@ class DimensionByArm(Tabular, ByValue):
     observe, noise
         Probability of being observed and noise of each arm.
     contributes, share
-        What each arm adds to the effective dimension, and as a share of it (None if it is 0).
+        Contribution of each arm to the effective dimension, and its share of it (None if it is 0).
     value
         How fast the dimension falls as each arm is observed more often (`feedback_value`).
     total, complete
@@ -169,7 +169,7 @@ class DimensionByArm(Tabular, ByValue):
         return Table(tuple(columns), tuple(zip(*columns.values(), strict=True)))
 
     def plot(self) -> alt.Chart:
-        """Return a chart of what each arm adds to the effective dimension, the most first."""
+        """Return a chart of each arm's contribution to the effective dimension, largest first."""
         from halfseen.report.core.arm_rows import bars
 
         names = [str(arm) for arm in range(len(self.observe))]
@@ -223,7 +223,7 @@ def dimension_by_arm(
     observe
         Probability that each arm's reward is observed.
     noise
-        Sub-Gaussian scale, one number or one per arm; left out, every scale is 1.
+        Sub-Gaussian scale, one number or one per arm; 1 by default.
 
     Returns
     -------

@@ -70,7 +70,7 @@ class InverseMoments:
 
 
 def _log_ratio(observe: Vector, nodes: Vector) -> Vector:
-    """Return log(1 - p + p exp(-t)) without losing digits at either end."""
+    """Return log(1 - p + p exp(-t)) without loss of precision for small or large t."""
     with np.errstate(divide="ignore"):
         large = np.logaddexp(np.log1p(-observe), np.log(observe) - nodes)
         small = np.log1p(observe * np.expm1(-np.minimum(nodes, 1.0)))

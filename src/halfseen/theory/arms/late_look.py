@@ -38,7 +38,7 @@ def late_look_constant(observe: Sequence[float] | Vector, alpha: float, left: fl
     alpha
         Order of the potential, above 0.
     left
-        s, the rounds after the look over the square root of the horizon.
+        s, the number of rounds after the look divided by the square root of the horizon.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def late_look_constant(observe: Sequence[float] | Vector, alpha: float, left: fl
 def look_gain(
     observe: Sequence[float] | Vector, horizon: float, alpha: float, look: float
 ) -> float:
-    r"""Return the leading-order gain of one look over none, at any time of the look.
+    r"""Return the gain from one look at a given time, to leading order.
 
     .. math:: T^\alpha g(T-t)\approx\gamma_{\rm single}(1-t/T)-\gamma+c(t/\sqrt T)
 

@@ -1,12 +1,12 @@
-r"""The exact largest potential when the counts are seen only at certain times.
+r"""The exact largest potential when the counts are seen only at given times, called looks.
 
-Between two looks a plan is followed blindly. With :math:`N` the counts at a look and :math:`m` the
+Between two looks a fixed plan is followed. With :math:`N` the counts at a look and :math:`m` the
 plan up to the next,
 
 .. math:: V(N)=\max_m\ \sum_a\sum_{j<m_a}\mathbb E\,(N_a+\mathrm{Bin}(j,p_a)+\lambda_a)^{-\alpha}
           +\mathbb E\,V'\big(N+\mathrm{Bin}(m,p)\big),
 
-worked backwards from the last look. After it nothing is seen any more, and the best plan takes the
+solved backwards from the last look. After it no more counts are seen, and the best plan takes the
 largest moments.
 """
 
@@ -26,11 +26,11 @@ from halfseen.theory import inputs
 from halfseen.theory.arms.adaptivity import offline_potential
 from halfseen.theory.arms.inverse_moments import InverseMoments
 
-MOST_WORK = 4e11  # multiplications; ten seconds to a minute
+MOST_WORK = 4e11  # most multiplications, which take ten seconds to a minute
 
 
 class PlannedPotential(NamedTuple):
-    """The largest expected potential with some looks.
+    """The largest expected potential with a given set of looks.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ def monitored_potential(
     regularization
         The paper's lambda, one number or one per arm.
     looks
-        After how many rounds the counts are seen, each between 0 and T and in any order; none for
-        a plan fixed in advance. A look at 0 or T changes nothing.
+        Numbers of rounds after which the counts are seen, each between 0 and T, in any order;
+        empty for a plan fixed in advance. A look at 0 or T changes nothing.
 
     Returns
     -------
@@ -78,8 +78,8 @@ def monitored_potential(
     of looks: see `theory/adaptivity` for counterexamples with T = 4. In the limit of long horizons
     only the last look counts.
 
-    The work grows like the number of counts a look can show, to the power of the number of arms,
-    times the number of plans; what would take minutes is refused.
+    The cost grows like the number of counts a look can show, to the power of the number of arms,
+    times the number of plans; computations that would take minutes are refused.
 
     References
     ----------
@@ -116,7 +116,7 @@ def freely_monitored_potential(
     regularization: float | Sequence[float] | Vector,
     looks: int,
 ) -> float:
-    """Return the largest expected potential with a number of looks whose times are adaptive.
+    """Return the largest expected potential with a given number of looks at adaptive times.
 
     After every look the time of the next is chosen given the counts.
 
@@ -230,7 +230,10 @@ class _Game:
                 yield from self._expected(mean, start, left - rounds, (*plan, rounds))
 
     def law(self, arm: int, rounds: int, start: int, top: int) -> Vector:
-        """Return the law of the count after some plays, up to `top`, from each up to `start`."""
+        """Return the distribution of the count, up to `top`, after `rounds` plays.
+
+        There is one row per initial count up to `start`.
+        """
         chances = self.laws(arm, max(rounds, top - start))[rounds]
         matrix = np.zeros((start + 1, top + 1))
         for count in range(start + 1):
@@ -239,7 +242,7 @@ class _Game:
         return matrix
 
     def laws(self, arm: int, most: int) -> Vector:
-        """Return the binomial law of 0, 1, 2, ... plays of an arm, a row each."""
+        """Return the binomial distribution for 0, 1, 2, ... plays of an arm, one row each."""
         known = self._laws[arm]
         if len(known) <= most:
             rows = np.zeros((most + 1, most + 1))
@@ -268,7 +271,7 @@ def _affordable(work: float) -> None:
 
 
 def _first(game: _Game, end: int, later: Vector) -> PlannedPotential:
-    """Return the best plan up to the first look, from no counts at all."""
+    """Return the best plan up to the first look, starting from counts of 0."""
     sums = [row[0] for row in game.sums(0, end)]
 
     def plans(
@@ -290,7 +293,10 @@ def _first(game: _Game, end: int, later: Vector) -> PlannedPotential:
 
 
 def _best_split(first: Vector, second: Vector, *, only_all: bool) -> Vector:
-    """Return the best value of 0, 1, 2, ... plays split between two, or of all of them alone."""
+    """Return the best value of splitting 0, 1, 2, ... plays between two arms.
+
+    With `only_all`, only the value for the largest number of plays is returned.
+    """
     plays = first.shape[-1]
     rows = first.reshape(-1, plays)
     if only_all:

@@ -24,7 +24,7 @@ class MonitoringConstant(Shown, ByValue):
     Attributes
     ----------
     value
-        The true constant: single monitoring - offline ~ value / T^alpha.
+        The correct constant: single monitoring - offline ~ value / T^alpha.
     papers_claim
         The paper's beta * gamma, too small unless all arms are observed equally often.
     shares
@@ -61,10 +61,10 @@ def monitoring_constant(
 
     Notes
     -----
-    The paper prints beta * gamma. That is the gain when the first rounds are forced to be spread in
-    proportion to 1/p; it is better to look at the arms of largest w first, a fractional knapsack.
-    The truth is concave and piecewise linear in beta, and several times the paper's when beta is
-    small and a rarely played arm is far from always observed.
+    The paper has beta * gamma. That is the gain when the first rounds are spread in proportion to
+    1/p; it is better to play the arms of largest w before the look, a fractional knapsack. The
+    correct constant is concave and piecewise linear in beta, and several times the paper's when
+    beta is small and a rarely played arm is far from always observed.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The bound on the regret of MOSS, whatever the gaps."""
+"""The gap-free regret bound of MOSS."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ OF_ARMS = "Lattimore, Szepesvari (2020), theorem 9.1, by the observed clock"
 
 
 def moss_obstacle(problem: ArmedBandit, policy: MOSS, world: World) -> str | None:
-    """Return why nothing is proved of MOSS here, None if it is.
+    """Return why no bound is proved for MOSS, or None if one is.
 
-    The textbook counts after how many observations an arm's index is too large, not up to which
-    one: between two of them any number of messages under way may be played for.
+    The textbook proof counts the observations of an arm at which its index is too large. With
+    delays it fails, as any number of further plays may be outstanding at each of them.
     """
     if world.under_way is not None:
-        return "proved for feedback that is not late"
+        return "proved only for feedback without delays"
     if not problem.law.sub_gaussian:
         return f"proved for sub-Gaussian rewards, not for {problem.law.in_words()}"
     if len(set(world.noise.tolist())) > 1:
@@ -37,11 +37,13 @@ def moss_obstacle(problem: ArmedBandit, policy: MOSS, world: World) -> str | Non
 
 
 def moss_terms(policy: MOSS, world: World) -> Terms:
-    r"""Return the parts of the bound on the regret at the horizon of MOSS.
+    r"""Return the terms of the bound on the regret of MOSS at its horizon.
 
-    With D, the sum of 1/p: :math:`39\sigma\sqrt{DT}+\sum_a\Delta_a/p_a`. With K in its place the
-    policy plays, seen at its observations, the uncensored bandit, in which the textbook bounds
-    :math:`\sum_a\Delta_aEN_a`, and an observation costs at most 1/min p rounds of worse arms.
+    If its dimension is D, the sum of 1/p, the bound is
+    :math:`39\sigma\sqrt{DT}+\sum_a\Delta_a/p_a`. If it is the number of arms K, the policy's
+    observed rounds are those of the uncensored bandit, for which the textbook bounds
+    :math:`\sum_a\Delta_aEN_a`, and an observation of a worse arm takes at most 1/min p rounds on
+    average.
     """
     sigma = float(world.noise.max())
     rounds = world.horizon if world.tuned is None else world.tuned

@@ -13,9 +13,9 @@ from halfseen.errors import InvalidInput
 from halfseen.problems import DelayLaw
 from halfseen.problems.delay_contract import delay_law
 
-SINGLE = 2**20  # ages that are summed one by one
-GROWTH = 1e-4  # by which blocks of later ages grow, relative to the age
-EXPONENT = 3.0  # more are under way at some time with probability at most T^-2, for each arm
+SINGLE = 2**20  # number of ages that are summed one by one
+GROWTH = 1e-4  # length of the blocks of later ages, relative to the age
+EXPONENT = 3.0  # the bound fails in a given round with probability at most T^-3, for each arm
 
 
 def expected_under_way(law: DelayLaw, horizon: int, *, window: int | None = None) -> float:
@@ -30,15 +30,15 @@ def expected_under_way(law: DelayLaw, horizon: int, *, window: int | None = None
     law
         The delay law, with distribution function tau.
     horizon
-        Number of rounds T; longer delays cannot be told apart.
+        Number of rounds T; delays beyond it are equivalent.
     window
-        Rounds m after which a message is lost; left out, none is.
+        Number of rounds m after which a message is lost; by default none is lost.
 
     Returns
     -------
     float
-        The mean; beyond a million rounds ages are taken together, which makes it too large by
-        less than 0.01%.
+        The mean; beyond a million rounds ages are grouped, which overestimates it by less than
+        0.01%.
 
     References
     ----------
@@ -60,7 +60,7 @@ def expected_under_way(law: DelayLaw, horizon: int, *, window: int | None = None
 
 
 def _blocks(most: int) -> tuple[Vector, Vector]:
-    """Return ages below `most` and how many each stands for: single ones, then ever more."""
+    """Return ages below `most` and how many ages each represents: single ones, then blocks."""
     starts = np.arange(min(most, SINGLE), dtype=float)
     if most > SINGLE:
         count = math.ceil(math.log(most / SINGLE) / GROWTH)
@@ -69,7 +69,7 @@ def _blocks(most: int) -> tuple[Vector, Vector]:
 
 
 def most_under_way(law: DelayLaw, horizon: int, *, window: int | None = None) -> float:
-    r"""Return how many messages of one arm are under way at most, in all rounds at once.
+    r"""Return a high-probability bound on the outstanding messages of one arm, over all rounds.
 
     The largest q with :math:`q\log(q/\mu) - q + \mu \le 3\log T`, and at most the window: a sum of
     independent indicators exceeds q with probability at most :math:`T^{-3}` (Chernoff), hence in
@@ -83,7 +83,7 @@ def most_under_way(law: DelayLaw, horizon: int, *, window: int | None = None) ->
     Returns
     -------
     float
-        The number.
+        The bound.
 
     References
     ----------
@@ -101,7 +101,7 @@ def most_under_way(law: DelayLaw, horizon: int, *, window: int | None = None) ->
     if mean == 0.0:
         return 0.0
     level = EXPONENT * math.log(horizon)
-    q = mean + level + math.sqrt(level * (2.0 * mean + level))  # above: the rate is convex
+    q = mean + level + math.sqrt(level * (2.0 * mean + level))  # from above: the rate is convex
     for _ in range(100):
         step = (q * math.log(q / mean) - q + mean - level) / math.log(q / mean)
         q -= step
@@ -112,13 +112,13 @@ def most_under_way(law: DelayLaw, horizon: int, *, window: int | None = None) ->
 
 
 def late_messages(censorship: Delayed, arms: int, horizon: int) -> Vector:
-    """Return `most_under_way` of every arm of a censorship whose delays ignore the rewards."""
+    """Return `most_under_way` of every arm; raise if delays depend on the rewards."""
     if censorship.depends_on_reward:
         raise InvalidInput(
             "censorship",
-            "must delay every reward alike, whatever its value",
+            "must delay every reward independently of its value",
             censorship,
-            "Nothing is proved where what is missing depends on the reward.",
+            "No bound is proved if missingness depends on the reward.",
         )
     laws = [law for law, _ in censorship.pairs(arms)]
     found = {

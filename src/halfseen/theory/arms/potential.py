@@ -1,4 +1,4 @@
-"""Exact upper bounds on the potential of any policy, by filling the rounds with cells.
+"""Exact upper bounds on the potential of any policy, obtained by filling the rounds with cells.
 
 A *cell* (a, n) is the time arm a spends with n rewards observed. Playing it costs f_a(n) a round,
 and it lasts 1/p_a rounds on average. Since f_a falls with n, no policy does better on average than
@@ -25,7 +25,7 @@ SMALLEST_LEVEL = 1e-300
 
 
 class Cost(Protocol):
-    """A cost per arm and count that never rises with the count."""
+    """A cost per arm and count, non-increasing in the count."""
 
     def at(self, cells: Vector | float) -> Vector:
         """Return each arm's cost after `cells` observations."""
@@ -101,8 +101,8 @@ def fill(cost: Cost, observe: Vector, horizon: float) -> float:
 def most_costly(cost: Cost, observe: Vector, horizon: float) -> tuple[Vector, float, float]:
     """Return how many cells of each arm fill the rounds, the rounds left over and their cost.
 
-    The level that parts the cells taken from those left is found by bisection, and what is left of
-    the rounds goes to cells of that level; there is no loop over rounds.
+    The cost level that separates the cells taken from the others is found by bisection, and the
+    remaining rounds go to cells at that level; there is no loop over rounds.
     """
     taken, left, high = np.zeros(len(observe)), horizon, float(cost.at(0.0).max())
     if horizon == 0 or high <= 0.0:
@@ -150,7 +150,7 @@ def fluid_potential(
     regularization
         The paper's lambda, one number or one per arm.
     weights
-        Factor of each arm's cost, at least 0; left out, 1.
+        Factor of each arm's cost, at least 0; 1 by default.
 
     Returns
     -------
@@ -210,16 +210,16 @@ def joint_potential(
     noise
         Sub-Gaussian scale, one number or one per arm.
     bound
-        M, a number no mean exceeds in absolute value.
+        M, an upper bound on the absolute means.
     gap
         Largest cost of a round of each arm: the largest gap, or each arm's own.
     confidence
-        L; left out, log T.
+        L; log T by default.
 
     Returns
     -------
     float
-        The bound, without the term for failing optimism.
+        The bound, without the term for a failure of optimism.
 
     Notes
     -----
@@ -272,20 +272,21 @@ def papers_potential(
     regularization
         The paper's lambda.
     weights
-        Factor of each arm's cost, at least 0; left out, 1. The middle term is then the value of
-        water-filling with p_a / w_a^(1/alpha), and the last is multiplied by the largest weight.
+        Factor of each arm's cost, at least 0; 1 by default. With weights, the middle term is the
+        value of water-filling with p_a / w_a^(1/alpha), and the last one is multiplied by the
+        largest weight.
     delta
         The share of observations that may be missing, in ]0, 1[; the paper uses 1/2.
 
     Returns
     -------
     float
-        The bound; `fluid_potential` is always at least as small.
+        The bound; `fluid_potential` is never larger.
 
     Notes
     -----
-    Printed, the failure term lacks the factor T, and both displays at delta = 1/2 are wrong: the
-    first is sqrt(2) d_eff [...] where 2 sqrt(2) d_eff [...] follows, and is violated.
+    In the paper the failure term lacks the factor T, and both displays at delta = 1/2 are wrong:
+    the first has sqrt(2) d_eff [...] instead of 2 sqrt(2) d_eff [...], and does not hold.
 
     References
     ----------
@@ -312,7 +313,7 @@ def papers_potential(
 
 
 def shared(values: Vector) -> Vector | float:
-    """Return one number if all are equal, which is faster."""
+    """Return a single number if all are equal, for which computations are faster."""
     return float(values[0]) if values.min() == values.max() else values
 
 

@@ -33,7 +33,7 @@ class MonitoredPotential(Shown, ByValue):
     value
         The largest expected potential.
     error
-        The truth is no farther from `value` than this; 0 when the value is exact to rounding.
+        Bound on the error of `value`; 0 when the value is exact to rounding.
     first
         Rounds to give each arm before the look.
     """
@@ -50,13 +50,13 @@ def single_monitoring_potential(
     regularization: float | Sequence[float] | Vector,
     at: float,
 ) -> MonitoredPotential:
-    r"""Return the largest expected potential with one look after `at` of the rounds.
+    r"""Return the largest expected potential with one look after a share `at` of the rounds.
 
     .. math:: \max_{\sum\tau_a=\lfloor\beta T\rfloor}\ \sum_a\sum_{n<\tau_a}e_a(n)
               + \mathbb E\max_{\sum m_a=T-\lfloor\beta T\rfloor}\sum_a\sum_{n<m_a}
               \mathbb E\big[(N_a+\mathrm{Bin}(n,p_a)+\lambda_a)^{-\alpha}\mid N_a\big]
 
-    with :math:`N_a\sim\mathrm{Bin}(\tau_a,p_a)` what the look shows.
+    with :math:`N_a\sim\mathrm{Bin}(\tau_a,p_a)` the counts seen at the look.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def single_monitoring_potential(
     MonitoredPotential
         Exact for one arm, for a look before the first or after the last round, for two arms and at
         most 1000 rounds, and for more arms and few rounds. Otherwise the offline value plus
-        `look_gain`, with an error that is proved: the truth lies between offline and adaptive
+        `look_gain`, with a proved error bound: the exact value lies between offline and adaptive
         (beyond 200 000 rounds, between offline and fluid).
 
     References

@@ -20,7 +20,7 @@ from halfseen.theory import inputs
 from halfseen.theory.arms.power_sums import power_integral
 
 FAR_APART = -300.0  # log of weight^(1/alpha) over the largest, below which logarithms are needed
-ROUNDED = 1e-9  # relative, far more than the rounding of logarithms
+ROUNDED = 1e-9  # relative tolerance, far above the rounding errors of logarithms
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,9 +70,9 @@ def water_filling(
         lambda, one number or one per arm: the count each arm starts from. It may be 0 where alpha
         is below 1.
     weights
-        Factor of each arm's potential, at least 0; left out, 1.
+        Factor of each arm's potential, at least 0; 1 by default.
     caps
-        The most rounds each arm can use, at least 0; infinity or left out, no limit.
+        Largest number of rounds of each arm, at least 0; by default infinite.
 
     Returns
     -------
@@ -83,10 +83,10 @@ def water_filling(
     -----
     The rounds used grow with C along straight pieces, whose ends are where an arm enters,
     :math:`\lambda_a/w_a^{1/\alpha}`, and where it reaches its cap,
-    :math:`(\lambda_a+p_ac_a)/w_a^{1/\alpha}`: sorting them is all the work. Where the caps add
+    :math:`(\lambda_a+p_ac_a)/w_a^{1/\alpha}`, so the cost is that of sorting them. If the caps add
     up to less than the budget, all are reached and C is infinite.
 
-    The paper states alpha in ]0, 1]; any alpha above 0 will do. It hopes for caps in a remark.
+    The paper assumes alpha in ]0, 1]; any alpha above 0 works. It suggests caps in a remark.
 
     References
     ----------
@@ -119,7 +119,7 @@ def pour(
     weights: Vector | None = None,
     caps: Vector | None = None,
 ) -> tuple[float, Vector, float]:
-    """Return level, allocation and value; nothing is checked."""
+    """Return level, allocation and value, without validation."""
     weights = np.ones(len(rates)) if weights is None else weights
     caps = np.full(len(rates), math.inf) if caps is None else caps
     fed = weights > 0.0
@@ -138,11 +138,11 @@ def pour(
 def _weighted(
     rates: Vector, floors: Vector, budget: float, caps: Vector, weights: Vector, alpha: float
 ) -> tuple[float, Vector]:
-    """Return the level and the depth of each arm; all weights are positive, not all caps reached.
+    """Return the level and the depth of each arm, for positive weights and not all caps reached.
 
-    The roots of the weights may lie further apart than floating point numbers do. Then logarithms
-    say which arms are full at the level and which still empty, and the others are solved among
-    themselves.
+    The powers w^(1/alpha) of the weights may exceed the range of floating point numbers. Then
+    logarithms determine which arms are full at the level and which are empty, and the problem is
+    solved for the others.
     """
     logs = np.log(weights) - math.log(weights.max())
     logs = np.maximum(logs / alpha, -1e300) if alpha < 1.0 else logs / alpha
@@ -187,7 +187,7 @@ def _settled(
 def _level(rates: Vector, floors: Vector, budget: float, caps: Vector) -> tuple[float, Vector]:
     """Return the level of equal weights and the depth of each arm below it, caps not applied.
 
-    Heights are counted from the lowest floor, so that small depths over high floors keep digits.
+    Heights are relative to the lowest floor, to keep precision for small depths over high floors.
     """
     base = float(floors.min())
     heights = floors - base
@@ -199,7 +199,7 @@ def _level(rates: Vector, floors: Vector, budget: float, caps: Vector) -> tuple[
         return float(np.minimum(np.maximum(height - heights, 0.0) * widths, caps).sum())
 
     place = max(bisect_right(breaks, budget, key=used) - 1, 0)
-    # Of the arms in use at this level the height is solved for anew.
+    # Solve again for the height, with the arms in use at this level.
     middle = (
         breaks[place] if place + 1 == len(breaks) else 0.5 * (breaks[place] + breaks[place + 1])
     )
@@ -213,7 +213,7 @@ def _level(rates: Vector, floors: Vector, budget: float, caps: Vector) -> tuple[
 
 
 def _caps(caps: Any, arms: int) -> Vector:
-    """Return the cap of each arm, at least 0 and maybe infinite."""
+    """Return the cap of each arm, at least 0 and possibly infinite."""
     given = np.asarray(caps, dtype=object)
     endless = np.array([isinstance(cap, float) and cap == math.inf for cap in given.flat])
     if not endless.any():

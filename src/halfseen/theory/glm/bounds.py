@@ -42,8 +42,8 @@ def glm_potential_bound(
     .. math:: \mathbb E\sum_t\|a_t\|^2_{W^{-1}}\le\Big(1+\lambda\Big)\mathbb E\,V_1^{(\lambda)},
               \qquad \lambda=\tfrac12,
 
-    since W at least I is at least :math:`(W+\lambda I)/(1+\lambda)`, with the linear case's bound
-    on the right.
+    because W at least I implies W at least :math:`(W+\lambda I)/(1+\lambda)`; the right-hand side
+    is bounded as in the linear case.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def glm_potential_bound(
     Returns
     -------
     float
-        The bound, on the rounds of exploration too if their widths are those of I + W.
+        The bound; it also covers the rounds of exploration if their widths use I + W.
 
     References
     ----------
@@ -106,16 +106,16 @@ def glm_regret_bounds(
     kappa
         The smallest slope of the link.
     explored
-        What exploration costs, from `exploration`.
+        The cost of exploration, from `exploration`.
     noise
         Sub-Gaussian scale sigma of the rewards.
     delta
-        The delta GLMUCB's width was made with, in ]0, 1]; left out, the paper's 1 / T.
+        The delta of GLMUCB's width, in ]0, 1]; by default the paper's 1 / T.
     potential
-        The expected potential V_1 of this very problem and policy, for example measured.
+        The expected potential V_1 of this problem and policy, for example from a simulation.
     lag
-        How much wider the widths in use may be than the current ones: 1 for a fixed set, the root
-        of 1.25 where the likelihood is fitted anew after the determinant grew by a quarter.
+        Largest ratio of the widths in use to the current ones: 1 for a fixed set, the root of 1.25
+        if the likelihood is refitted only after the determinant has grown by a quarter.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def glm_regret_bounds(
 
     Notes
     -----
-    The paper's regret bound lacks the factor 2, and its width the root of 3.
+    The paper's regret bound lacks the factor 2, and its width the factor sqrt(3).
 
     References
     ----------
@@ -280,7 +280,7 @@ def bounds_of_glm(
 
 
 def setting_of(problem: GeneralizedLinearBandit, horizon: int) -> GLMSetting:
-    """Return the setting that a policy is given for a problem."""
+    """Return the setting passed to a policy for a problem."""
     return GLMSetting(
         problem.dimension, problem.noise, problem.norm, horizon, problem.curve, problem.reach
     )
@@ -298,15 +298,15 @@ def _steepened(bound: Bound, factor: float) -> Bound:
 def obstacle(
     problem: GeneralizedLinearBandit, policy: GLMPolicy, setting: GLMSetting
 ) -> str | None:
-    """Return why nothing is proved, None if it is; raise if the policy was given a wrong value."""
+    """Return why no bound is proved, or None; raise if the policy was given a wrong value."""
     name = type(policy).__name__
     if type(policy) not in (GLMUCB, RidgeGLMUCB):
         return f"proved for GLMUCB and RidgeGLMUCB, not for {name}"
     if problem.curve.law == "poisson":
-        return "counts have no sub-Gaussian scale"
+        return "Poisson rewards are not sub-Gaussian"
     if isinstance(policy, GLMUCB):
         if policy.width != "proved":
-            return "the printed width is too narrow for a proof; use width='proved'"
+            return "the paper's width is too narrow for a proof; use width='proved'"
         if not isinstance(problem.actions, FiniteActions | RandomActions):
             return "exploration may never end on a given sequence; use RidgeGLMUCB"
     least = problem.curve.bends(policy.limit(setting))[0]

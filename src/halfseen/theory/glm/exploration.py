@@ -1,4 +1,4 @@
-"""How long GLMUCB explores before it trusts its likelihood."""
+"""Length and cost of GLMUCB's initial exploration."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from halfseen.kernels.ties import first_largest
 from halfseen.policies.glm.base import SEEN_ONCE
 from halfseen.problems import GeneralizedLinearBandit, RandomActions
 
-LONGEST = 2000  # observations of exploration that are followed one by one
+LONGEST = 2000  # largest number of exploration observations that are computed one by one
 
 
 @dataclass(frozen=True, repr=False)
 class Exploration(Shown):
-    """What GLMUCB's exploration costs on average.
+    """The expected length and cost of GLMUCB's exploration.
 
     Attributes
     ----------
     observations
-        Number of rewards it must observe; None where only the rounds are bounded.
+        Number of rewards that must be observed; None if only the rounds are bounded.
     rounds
         Number of rounds until then.
     regret
         Regret of those rounds.
     exact
-        True where these are expectations, False where they are bounds on them.
+        True if these are expectations, False if they are upper bounds on them.
     """
 
     observations: int | None
@@ -51,7 +51,7 @@ class Exploration(Shown):
 
 
 def exploration_rounds(dimension: int, diversity: float, observe_min: float) -> float:
-    r"""Return a bound on the expected number of rounds of exploration, for sets drawn anew.
+    r"""Return a bound on the expected number of exploration rounds, for random action sets.
 
     The largest solution of
 
@@ -77,7 +77,7 @@ def exploration_rounds(dimension: int, diversity: float, observe_min: float) -> 
     least that of any action of the set, tr(V^-1 E[aa']), and so at least
     :math:`\sigma_0^2/\lambda_{\min}(V)>\sigma_0^2/2` as long as exploration lasts. The widths of
     the observed rounds add up to at most :math:`\log\det V/\log2`. The paper has
-    T_init / p_min, with T_init from Li, Lu, Zhou (2017) and constants left open.
+    T_init / p_min, with T_init from Li, Lu, Zhou (2017) and unspecified constants.
 
     References
     ----------
@@ -101,12 +101,12 @@ def exploration_rounds(dimension: int, diversity: float, observe_min: float) -> 
 
 
 def exploration(problem: GeneralizedLinearBandit, censorship: Any) -> Exploration:
-    r"""Return the cost for GLMUCB of observing every direction once.
+    r"""Return the cost of GLMUCB's exploration, which observes every direction once.
 
     With the same actions in every round, exploration plays a fixed sequence of actions, each until
-    it is seen: on average :math:`\tilde T_{\rm init}=\sum_n 1/p(a_n)` rounds that lose
-    :math:`\sum_n\Delta(a_n)/p(a_n)`. With sets drawn anew the rounds are bounded by
-    `exploration_rounds`, and each loses at most the largest gap.
+    it is observed: on average :math:`\tilde T_{\rm init}=\sum_n 1/p(a_n)` rounds with a regret of
+    :math:`\sum_n\Delta(a_n)/p(a_n)`. With random action sets the rounds are bounded by
+    `exploration_rounds`, and each costs at most the largest gap.
 
     Parameters
     ----------
@@ -151,9 +151,9 @@ def exploration(problem: GeneralizedLinearBandit, censorship: Any) -> Exploratio
     else:
         raise InvalidInput(
             "problem.actions",
-            "must be a fixed set or drawn anew in every round",
+            "must be a fixed set or drawn at random in every round",
             actions,
-            "A given sequence may never point everywhere; use RidgeGLMUCB.",
+            "A given sequence may never span all directions; use RidgeGLMUCB.",
         )
     return Exploration(None, rounds, rounds * gap, False)
 
@@ -170,7 +170,7 @@ def _diversity(actions: RandomActions) -> float:
 
 
 def _explored(rows: Vector) -> list[int] | None:
-    """Return the actions exploration sees, in order; None if there are too many."""
+    """Return the actions that exploration observes, in order; None if there are too many."""
     count, d = rows.shape
     columns = np.ascontiguousarray(rows.T)
     values, vectors = np.linalg.eigh(rows.T @ rows)

@@ -29,7 +29,7 @@ def glm_width_constant(
     Notes
     -----
     No constant below sqrt 2 holds for all delta, and sqrt 2 itself fails for small delta when
-    information comes in small pieces. The policy keeps sqrt 3, which is proved throughout.
+    each observation adds little information. The policy always uses sqrt 3, which is proved.
 
     References
     ----------
@@ -74,17 +74,17 @@ def glm_confidence_factor(
     width
         ``"proved"``, c of `glm_width_constant`, or ``"paper"``, c = 1.
     smallest
-        A number the smallest eigenvalue of the observed design is not below; 1, the end of
+        Lower bound on the smallest eigenvalue of the observed design; 1, its value at the end of
         exploration, gives c = sqrt 3.
 
     Returns
     -------
     float
-        The factor; in every round after exploration it is at least the one in use.
+        An upper bound on the factor in use in every round after exploration.
 
     Notes
     -----
-    Printed with c = 1, which is false: see `GLMUCB`.
+    The paper has c = 1, which is wrong: see `GLMUCB`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The largest value of a concave function of shares that add up to 1."""
+"""Maximization of a concave function over the probability simplex."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import numpy as np
 from halfseen.checks import Vector
 
 ITERATIONS = 300
-SHORTEST = 1e-12  # the shortest step
-PATIENCE = 12  # iterations without a smaller gap, once rounding errors are all that is left
+SHORTEST = 1e-12  # smallest step length
+PATIENCE = 12  # iterations without a smaller gap after which only rounding errors are left
 
 
 class Concave(Protocol):
     """A smooth concave function of shares."""
 
     def value(self, shares: Vector) -> float:
-        """Return its value."""
+        """Return the value."""
 
     def slopes(self, shares: Vector) -> Vector:
-        """Return its gradient."""
+        """Return the gradient."""
 
     def bends(self, shares: Vector) -> tuple[Vector, Vector]:
-        """Return its gradient and minus its matrix of second derivatives."""
+        """Return the gradient and the negative of the Hessian."""
 
 
 class Optimum(NamedTuple):
-    """Shares, the value there, how far the maximum can be above it, and the slopes there."""
+    """Shares, the value there, a bound on the distance to the maximum, and the gradient there."""
 
     shares: Vector
     value: float
@@ -36,13 +36,13 @@ class Optimum(NamedTuple):
 
     @property
     def residual(self) -> float:
-        """How far the conditions for a maximum are from holding, relative to the largest slope."""
+        """Violation of the optimality conditions, relative to the largest slope."""
         largest = float(self.slopes.max())
         return float((self.shares * (largest - self.slopes)).max()) / largest
 
 
 def certified(function: Concave, shares: Vector) -> Optimum:
-    r"""Return the value at some shares with the linearised gap.
+    r"""Return the value at given shares with the duality gap.
 
     .. math:: F(s')\ \le\ F(s)+\nabla F(s)'(s'-s)\ \le\ F(s)+\max_j\partial_jF(s)-\nabla F(s)'s
 
@@ -60,17 +60,17 @@ def largest(function: Concave, count: int, accuracy: float = 1e-15) -> Optimum:
     Parameters
     ----------
     function
-        What to maximise.
+        The function to maximise.
     count
         The number of shares.
     accuracy
         Stop when the gap is this small relative to the largest slope, or when rounding errors
-        let nothing improve.
+        prevent further progress.
 
     Returns
     -------
     Optimum
-        The best shares met, with their gap.
+        The best shares found, with their gap.
     """
     shares = np.full(count, 1.0 / count)
     slopes = function.slopes(shares)
@@ -132,13 +132,13 @@ def _direction(
 def _error(
     scale: Vector, shares: Vector, spare: Vector, price: float, slopes: Vector, target: float
 ) -> float:
-    """Return how far the perturbed conditions are from holding, in steps relative to shares."""
+    """Return the violation of the perturbed conditions, in steps relative to the shares."""
     dual = scale * (price - slopes - spare)
     central = shares * spare - target
     return float(np.sqrt(dual @ dual + central @ central))
 
 
 def _room(values: Vector, step: Vector) -> float:
-    """Return how many steps can be taken before an entry turns negative."""
+    """Return the largest multiple of the step that keeps all entries non-negative."""
     falling = step < 0.0
     return float((values[falling] / -step[falling]).min()) if falling.any() else np.inf

@@ -1,4 +1,4 @@
-"""Bounds on the expected regret of LinUCB, the paper's and sharper ones, side by side."""
+"""Bounds on the expected regret of LinUCB: those of the paper and sharper ones."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from halfseen.theory.linear.worst_case_along import worst_case_along
 from halfseen.theory.proved_bounds import PAPER, Bound, RegretBounds
 
 MEASURED = "measured potential"  # the bound that needs a measurement
-LATE = "not proved where feedback comes late"
-UNKNOWN = "needs the smallest probability of being observed, which a Python function does not tell"
+LATE = "not proved for delayed feedback"
+UNKNOWN = "needs the smallest probability of being observed, unknown for a Python function"
 
 
 def confidence_factor(
@@ -112,9 +112,9 @@ def papers_potential_control(
     regularization
         The paper's lambda.
     delta
-        Probability left to the event that far fewer rewards are seen than expected, in ]0, 1].
+        Probability of the event that far fewer rewards are observed than expected, in ]0, 1].
     factor
-        The factor c; left out, the paper's (`papers_censoring_factor`).
+        The factor c; by default the paper's (`papers_censoring_factor`).
 
     Returns
     -------
@@ -123,7 +123,7 @@ def papers_potential_control(
 
     Notes
     -----
-    Printed, the failure term lacks the factor T.
+    In the paper the failure term lacks the factor T.
 
     References
     ----------
@@ -178,12 +178,12 @@ def linear_regret_bounds(
     noise
         Sub-Gaussian scale sigma of the rewards.
     delta
-        The delta LinUCB's width was made with, in ]0, 1]; left out, the paper's d / T^2.
+        The delta of LinUCB's width, in ]0, 1]; by default the paper's d / T^2.
     potential
-        The expected potential V_1 of this very problem and policy, for example measured.
+        The expected potential V_1 of this problem and policy, for example from a simulation.
     worst_case
-        J*, the largest continuous potential (`worst_case_potential`); left out, what is known of
-        it from `observe_min` alone.
+        J*, the largest continuous potential (`worst_case_potential`); by default its upper bound
+        from `observe_min`.
 
     Returns
     -------
@@ -192,8 +192,8 @@ def linear_regret_bounds(
 
     Notes
     -----
-    None of this holds when whether a reward is seen depends on the reward. The bounds are for the
-    worst case, and what happens is often far below them.
+    None of this holds if the probability of being observed depends on the reward. The bounds are
+    for the worst case, and actual regret is often far below them.
 
     References
     ----------
@@ -277,7 +277,7 @@ def _worst(
 def measured(
     compute: Callable[[float], Mapping[str, float]], potential: float | None, reference: str
 ) -> Bound:
-    """Return the bound whose terms follow from the expected potential, where it is given."""
+    """Return the bound based on the given expected potential, if there is one."""
     if potential is None:
         return Bound(MEASURED, math.inf, applies=False, reason="needs the expected potential")
     value = checks.number("potential", potential, at_least=0.0, fix="Give the mean of V_1.")
@@ -292,7 +292,7 @@ def bounds_of_linear(
     rounds: Sequence[int],
     potential: float | None = None,
 ) -> list[RegretBounds]:
-    """Return the tables for a policy tuned to `horizon`; only LinUCB gets more than one bound."""
+    """Return the tables for a policy tuned for `horizon`; only LinUCB gets more than one bound."""
     if not isinstance(policy, LinearPolicy):
         raise InvalidInput("policy", "must be a linear policy", policy, "Use LinUCB().")
     reason = obstacle(problem, policy) or late_obstacle(censorship)
@@ -337,7 +337,7 @@ def _without(table: RegretBounds, kept: Collection[str], reason: str) -> RegretB
 
 
 def obstacle(problem: LinearBandit, policy: Any) -> str | None:
-    """Return why nothing is proved, None if it is; raise if LinUCB was given a wrong value."""
+    """Return why no bound is proved, or None if one is; raise if LinUCB was given a wrong value."""
     if type(policy) is not LinUCB:  # nor for subclasses
         return f"proved for LinUCB, not for {type(policy).__name__}"
     told = (("noise", policy.noise, problem.noise), ("bound", policy.bound, problem.norm))
@@ -353,11 +353,11 @@ def obstacle(problem: LinearBandit, policy: Any) -> str | None:
 
 
 def late_obstacle(censorship: Any) -> str | None:
-    """Return why nothing is proved with late feedback, None where it is not late."""
+    """Return why no bound is proved with delayed feedback, or None if it is not delayed."""
     return LATE if censorship.comes_late else None
 
 
 def failure_probability(problem: LinearBandit, policy: Any, horizon: int) -> float:
-    """Return the delta that a policy's confidence width was made with."""
+    """Return the delta of a policy's confidence width."""
     setting = LinearSetting(problem.dimension, problem.noise, problem.norm, horizon)
     return float(policy.failure(setting))

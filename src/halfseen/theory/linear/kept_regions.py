@@ -1,9 +1,10 @@
-r"""The regions of a censorship along a direction that can matter, for p in any order.
+r"""The regions of a censorship that can be worth playing, for p in any order along a direction.
 
-An action and its opposite explore alike, so what counts of p is the smaller of its values at s and
--s, a function of :math:`q=s^2`. Where the least observed band reaches :math:`q=1/d` it explores
-evenly alone. Where it lies above, the direction u is known better than the others at all times and
-only *lower* ends of bands are worth playing; where it lies below, only *upper* ends.
+An action and its opposite give the same information, so only the smaller of p(s) and p(-s)
+matters, a function of :math:`q=s^2`. If the least observed band contains :math:`q=1/d`, that band
+alone explores all directions evenly. If it lies above, the direction u is always known better than
+the others and only the *lower* ends of bands are worth playing; if it lies below, only the *upper*
+ends.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ RIGHT_ANGLE = math.pi / 2
 
 
 class Region(NamedTuple):
-    """A region that can matter: its number in the censorship and the angle it is played at.
+    """A region that can be worth playing: its number and the angle at which it is played.
 
-    The angle is in radians from the equator; q and c are its squared sine and cosine, p is the
-    probability of being observed, side -1 where the region lies on the far side of the equator.
+    The angle is in radians from the equator; q and c are its squared sine and cosine; p is the
+    probability of being observed; side is -1 if the region lies on the other side of the equator.
     """
 
     number: int
@@ -36,18 +37,19 @@ class Region(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """The regions that can matter.
+    """The regions that can be worth playing.
 
     Attributes
     ----------
     edge
-        Which end of a region is played: ``"lower"`` or ``"upper"``; ``"isotropic"`` when the least
-        observed one explores evenly alone.
+        Which end of a region is played: ``"lower"`` or ``"upper"``; ``"isotropic"`` if the least
+        observed one alone explores all directions evenly.
     regions
-        The regions, most often observed first, each at the end it is played at (isotropic: at the
-        lower one).
+        The regions, most often observed first, each at the end at which it is played (isotropic:
+        the lower one).
     even
-        Regions and shares of time that explore evenly: one region, or two with the same p.
+        Regions and shares of time that explore all directions evenly: one region, or two with the
+        same p.
     """
 
     edge: str
@@ -67,7 +69,7 @@ class _Band(NamedTuple):
 
 
 def at_angle(number: int, angle: float, p: float, side: float = 1.0) -> Region:
-    """Return a region from the angle it is played at."""
+    """Return a region played at a given angle."""
     cosine = math.cos(angle) ** 2 if angle < RIGHT_ANGLE else 0.0
     return Region(number, angle, math.sin(angle) ** 2, cosine, p, side)
 
@@ -95,7 +97,7 @@ def regions_that_matter(thresholds: Sequence[float], observe: Sequence[float], d
 
 
 def _folded(thresholds: Sequence[float], observe: Sequence[float]) -> list[_Band]:
-    """Return the bands of the smaller p at an action and its opposite, from the equator up."""
+    """Return the bands of the smaller p of an action and its opposite, from the equator up."""
     cuts = sorted({abs(angle) for angle in thresholds} - {0.0})
     bands = []
     for low, high in pairwise((0.0, *cuts, RIGHT_ANGLE)):
@@ -104,7 +106,7 @@ def _folded(thresholds: Sequence[float], observe: Sequence[float]) -> list[_Band
         number, side = (near, 1.0) if observe[near] <= observe[far] else (far, -1.0)
         bands.append(_Band(low, high, observe[number], number, side))
     while len(bands) > 1 and bands[0].high <= SAME and bands[0].p >= bands[1].p:
-        bands[:2] = [bands[1]._replace(low=0.0)]  # a threshold at the equator, but for rounding
+        bands[:2] = [bands[1]._replace(low=0.0)]  # a threshold at the equator up to rounding
     return bands
 
 

@@ -1,4 +1,4 @@
-"""The largest potential as it is reported: its plan and its certificate."""
+"""The result of computing the largest potential: its value, plan and certificate."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.theory.linear import best_shares as simplex
 
-ROUNDING = 1e-13  # what rounding may take off a value, relative
+ROUNDING = 1e-13  # relative rounding error of a value
 
 
 @dataclass(frozen=True, repr=False)
 class WorstCase(Shown):
-    """The largest continuous potential, a plan that reaches it, and a certificate.
+    """The largest continuous potential, a plan that attains it, and a certificate.
 
     Attributes
     ----------
     value
-        J*, as the plan reaches it.
+        J*, as attained by the plan.
     durations
-        How many rounds the plan spends in each region, or on each action of a finite set, by its
-        number and in playing order; those left out get none.
+        Number of rounds the plan spends in each region, or on each action of a finite set, by
+        number and in playing order; those that are not played are omitted.
     switch_times
         When the plan passes from one level of observation to the next.
     lower, upper
         Certified bounds on J*.
     residual
-        How far the conditions for an optimum are from holding, relative to the largest slope.
+        Violation of the optimality conditions, relative to the largest slope.
     slope
-        How much one more round would add, at most.
+        Upper bound on the gain from one more round.
     """
 
     value: float
@@ -53,7 +53,7 @@ class WorstCase(Shown):
 def assembled(
     found: simplex.Optimum, numbers: tuple[int, ...], observe: Vector, time: float, ceiling: float
 ) -> WorstCase:
-    """Return the worst case from shares of the rounds, sorted by how often they are observed."""
+    """Return the worst case from shares of the rounds, sorted by the probability of observation."""
     used = [place for place, share in enumerate(found.shares) if share > 0.0]
     durations = {numbers[place]: time * float(found.shares[place]) for place in used}
     ends = time * np.cumsum(found.shares)

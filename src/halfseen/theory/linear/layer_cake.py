@@ -1,4 +1,4 @@
-"""An upper bound on the potential of any path, whatever the order of its actions and of p."""
+"""An upper bound on the potential of any path, for any order of its actions and any p."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def layered_potential(
     .. math:: J\le\sum_n\Big(\frac1{p_n}-\frac1{p_{n+1}}\Big)\log\det\Big(I+\frac1\lambda
               \sum_{a:\,p(a)\le p_n}p(a)\,\tau_a\,aa'\Big)
 
-    with :math:`p_0<p_1<\dots` the values of p and the last :math:`1/p_{n+1}` zero. Whoever plays
-    the most censored actions first reaches it.
+    with :math:`p_0<p_1<\dots` the values of p and the last :math:`1/p_{n+1}` zero. Playing the most
+    censored actions first attains it.
 
     Parameters
     ----------

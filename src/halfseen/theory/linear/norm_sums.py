@@ -1,6 +1,6 @@
 r"""Sums of norms and of traces over growing designs of any rank.
 
-The paper leaves two questions in a footnote: whether Cauchy-Schwarz loses something in
+A footnote of the paper leaves two questions open: whether Cauchy-Schwarz is loose for
 :math:`\sum_t\|a_t\|_{W^{-\alpha}}` when alpha is above 1, and whether increments need rank 1.
 """
 
@@ -17,7 +17,7 @@ from halfseen.errors import InvalidInput
 from halfseen.theory import inputs
 from halfseen.theory.arms.power_sums import power_integral
 
-ROUNDING = 1e-15  # relative, of one step of a sum
+ROUNDING = 1e-15  # relative rounding error of one step of a sum
 
 
 class TracePotential(NamedTuple):
@@ -36,14 +36,14 @@ class TracePotential(NamedTuple):
 
 
 class NormSum(NamedTuple):
-    """A sum of norms that comes near its upper bound.
+    """A sum of norms close to its upper bound.
 
     Attributes
     ----------
     value
-        The sum, as the actions described reach it.
+        The sum attained by the constructed actions.
     bound
-        What Cauchy-Schwarz gives in continuous time.
+        The bound by Cauchy-Schwarz in continuous time.
     """
 
     value: float
@@ -63,8 +63,8 @@ def trace_potential_factor(
               X=\frac{\alpha h}\lambda,
 
     for :math:`W_t=W_{t-1}+H_t`, :math:`W_0=\lambda I` and :math:`0\preceq H_t\preceq hI` of any
-    rank. Where something smaller is proved it is returned: :math:`(1+h/\lambda)^\alpha` for alpha
-    at most 1, and the sharp :math:`(h/\lambda)/\log(1+h/\lambda)` at alpha = 1.
+    rank. If a smaller factor is proved, that one is returned: :math:`(1+h/\lambda)^\alpha` for
+    alpha at most 1, and the sharp :math:`(h/\lambda)/\log(1+h/\lambda)` at alpha = 1.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def trace_potential_factor(
     regularization
         The paper's lambda.
     largest
-        h, the largest eigenvalue an increment may have; 1 for actions of length at most 1.
+        h, the largest eigenvalue of an increment; 1 for actions of length at most 1.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def trace_potential_factor(
     Notes
     -----
     The paper has :math:`(1+1/\lambda)^\alpha` for increments of rank 1 and alpha at most 1; above 1
-    its proof fails, and this factor, which is smaller, proves the display.
+    its proof fails, but this factor, which is smaller, implies the paper's bound.
 
     References
     ----------
@@ -110,7 +110,7 @@ def trace_potential_factor(
     if factor == math.inf:
         raise InvalidInput(
             "regularization",
-            f"is so small beside largest ({top:g}) that the factor is above 1.8e308",
+            f"is so small compared with largest ({top:g}) that the factor exceeds 1.8e308",
             lam,
             "Use a larger one, or measure increments in larger units.",
         )
@@ -154,7 +154,10 @@ def trace_potential(increments: Any, alpha: float, regularization: float) -> Tra
     sizes = np.linalg.eigvalsh(steps)
     if not np.allclose(steps, steps.transpose(0, 2, 1)) or sizes.min(initial=0.0) < -1e-9:
         raise InvalidInput(
-            "increments", "must be symmetric and positive semidefinite", float(sizes.min()), "Mend."
+            "increments",
+            "must be symmetric and positive semidefinite",
+            float(sizes.min()),
+            "Correct the matrices.",
         )
     design, value = lam * np.eye(steps.shape[1]), 0.0
     for step in steps:
@@ -176,13 +179,13 @@ def tight_norm_sum(
     *,
     regularization: float = 1.0,
 ) -> NormSum:
-    r"""Return a sum of norms in the unit ball that reaches its bound, for alpha above 1.
+    r"""Return a sum of norms in the unit ball that attains its bound, for alpha above 1.
 
     .. math:: \sum_t\|a_t\|_{W_{t-1}^{-\alpha}}\approx
               \sqrt{\frac{T\,d\,\lambda^{1-\alpha}}{\alpha-1}}
 
-    Play :math:`\sqrt\varepsilon\,e_i` in turn with :math:`\varepsilon=\rho\mu^\alpha`, mu the
-    eigenvalue of the axis played: every norm is :math:`\sqrt\rho`.
+    The actions are :math:`\sqrt\varepsilon\,e_i` in turn with :math:`\varepsilon=\rho\mu^\alpha`,
+    where mu is the eigenvalue along :math:`e_i`, so that every norm is :math:`\sqrt\rho`.
 
     Parameters
     ----------
@@ -218,7 +221,7 @@ def tight_norm_sum(
     whole = lam ** (1.0 - order) / (order - 1.0)
 
     def room(rate: float) -> float:
-        """How much of lambda^(1-alpha) is left when an action would reach length 1."""
+        """Return the part of lambda^(1-alpha)/(alpha-1) left when an action reaches length 1."""
         return whole - rate * plays - rate ** ((order - 1.0) / order) / (order - 1.0)
 
     low, high = 0.0, min(whole / plays, lam**-order)
@@ -235,7 +238,7 @@ def sphere_norm_sum(
     regularization: float = 1.0,
     spread: float = 4.0,
 ) -> NormSum:
-    r"""Return a sum of norms of order sqrt(T) over actions of length 1, any alpha.
+    r"""Return a sum of norms of order sqrt(T) over actions of length 1, for any alpha.
 
     .. math:: a_t=\big(\sqrt{1-\varepsilon},\pm\sqrt\varepsilon\big),\quad\varepsilon=\frac cT,
               \qquad\sum_t\|a_t\|_{W_{t-1}^{-\alpha}}\approx
@@ -250,7 +253,7 @@ def sphere_norm_sum(
     regularization
         The paper's lambda.
     spread
-        c, what the second coordinate gathers in all.
+        c, the sum of squares of the second coordinate.
 
     Returns
     -------
@@ -286,5 +289,5 @@ def sphere_norm_sum(
 
 
 def _signs(odd: Vector) -> Vector:
-    """Return the sign of the second coordinate, plus first and then in turn."""
+    """Return the sign of the second coordinate, which alternates and starts with plus."""
     return 1.0 - 2.0 * odd

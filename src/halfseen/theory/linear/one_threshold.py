@@ -1,8 +1,8 @@
-r"""All models with one threshold, by its angle and the ratio r of the probabilities beside it.
+r"""Models with one threshold, by its angle and the ratio r of the probabilities on either side.
 
-Up to the angle with :math:`\sin^2=1/d` the region above the threshold explores evenly alone. From
-there on both regions are played in the end while :math:`1<r<r^\star`, the reachability threshold of
-the equator.
+Up to the angle with :math:`\sin^2=1/d` the region above the threshold alone explores all directions
+evenly. Beyond it both regions are eventually played while :math:`1<r<r^\star`, the reachability
+threshold of the equator.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from halfseen.theory.linear.reachability import reachability_threshold
 
 
 def even_angle(d: int) -> float:
-    """Return the largest angle, in radians, at which the upper region explores evenly alone.
+    """Return the largest angle, in radians, at which the upper region alone explores evenly.
 
     >>> round(math.degrees(even_angle(2)), 9)
     45.0
@@ -24,7 +24,7 @@ def even_angle(d: int) -> float:
 
 
 def largest_ratio(angle: float, d: int) -> float:
-    """Return the ratio of probabilities from which on only one region is played in the end.
+    """Return the ratio of probabilities from which only one region is eventually played.
 
     >>> round(largest_ratio(math.radians(60), 3), 9)
     2.666666667
@@ -33,7 +33,7 @@ def largest_ratio(angle: float, d: int) -> float:
 
 
 def largest_ratio_at(ratio: float, d: int) -> float:
-    """Return the angle, in radians, at which `largest_ratio` is some number.
+    """Return the angle, in radians, at which `largest_ratio` takes a given value.
 
     >>> round(math.degrees(largest_ratio_at(8 / 3, 3)), 9)
     60.0
@@ -42,7 +42,7 @@ def largest_ratio_at(ratio: float, d: int) -> float:
 
 
 def path_of(angle: float, ratio: float, d: int) -> InformationPath:
-    """Return the information path of the model in which all is observed below the threshold.
+    """Return the information path of the model with p = 1 below the threshold.
 
     >>> path_of(math.radians(60), 2.0, 3).regime
     'bi-region'

@@ -1,4 +1,4 @@
-r"""The D-optimal design under censorship, computed without following a path.
+r"""The D-optimal design under censorship, computed directly.
 
 Where an observation of action a costs 1 / p(a) rounds, the design that spreads information most
 evenly is the :math:`M^\star` with the largest determinant in the convex hull of
@@ -20,15 +20,15 @@ from halfseen.errors import InvalidInput
 from halfseen.theory import inputs
 from halfseen.theory.linear.stepped import Steps, as_steps
 
-CLOSE_ENOUGH = 1e-9  # excess above which no design is returned
-SMALLEST_PRODUCT = 1e-18  # weight times slack at the end; weights that should be 0 are below 1e-9
+CLOSE_ENOUGH = 1e-9  # largest excess of a design that is returned
+SMALLEST_PRODUCT = 1e-18  # weight times slack at convergence; zero weights are then below 1e-9
 FALL = 0.1  # factor of that product from one Newton step to the next
-RESOLVED = 4e-16  # of the trace: weights that trade off against each other are not unique
+RESOLVED = 4e-16  # ridge relative to the trace, for weights that are not unique
 MOST_NEWTON_STEPS = 40
-NEGLIGIBLE = 1e-6  # a weight tried at 0
+NEGLIGIBLE = 1e-6  # weights below this are tried at 0
 ROUNDING = 1e-13
 MOST_ROUNDS = 500
-AT_ONCE = 50  # actions weighed together; beyond, only those that may matter
+AT_ONCE = 50  # largest number of actions solved for together; others are added if needed
 
 
 class OptimalDesign(NamedTuple):
@@ -66,10 +66,10 @@ def optimal_design_dimension(
     censorship
         A censorship of actions; for a finite set, also the probability of each.
     dimension
-        Number d of coordinates of an action; left out, the length of the censorship's direction.
+        Number d of coordinates of an action; by default the length of the censorship's direction.
         Not used with `actions`.
     actions
-        An array (n, d), one action per row; left out, the whole unit ball.
+        An array (n, d), one action per row; by default the whole unit ball.
     regions
         For a smooth censorship of the ball, the number of steps that approximate it.
 
@@ -80,12 +80,12 @@ def optimal_design_dimension(
 
     Notes
     -----
-    Where the best weights are not unique and actions are shorter than 1, the growth of the path
-    may depend on how it breaks ties; that of the weights returned is given.
+    If the optimal weights are not unique and actions are shorter than 1, the growth of the path
+    may depend on how ties are broken; the dimension is that of the weights returned.
 
-    On the ball the design is x across the direction of the censorship and y along it, and the best
-    of the edges of a polygon. On a finite set the weights follow from Newton steps with a
-    logarithmic barrier.
+    On the ball the design has eigenvalue x across the direction of the censorship and y along it,
+    and its maximum lies on an edge of a polygon. On a finite set the weights are found by a
+    primal-dual interior-point method.
 
     References
     ----------
@@ -145,7 +145,7 @@ def _corners(steps: Steps) -> list[tuple[int, float, float]]:
 
 
 def _edges(across: Vector, along: Vector) -> list[tuple[int, int]]:
-    """Return the edges of the polygon that face away from the origin, and its two ends."""
+    """Return the edges of the polygon that face away from the origin, and its two end points."""
     hull: list[int] = []
     for k in np.lexsort((along, across)).tolist():
         while hull and along[hull[-1]] <= along[k]:
@@ -157,13 +157,13 @@ def _edges(across: Vector, along: Vector) -> list[tuple[int, int]]:
 
 
 def _turns_out(across: Vector, along: Vector, a: int, b: int, c: int) -> bool:
-    """Return whether b lies on or inside the line from a to c."""
+    """Return whether b lies on the line from a to c or on its inner side."""
     first = (across[b] - across[a]) * (along[c] - along[a])
     return bool(first >= (along[b] - along[a]) * (across[c] - across[a]))
 
 
 def _best_share(x0: float, y0: float, x1: float, y1: float, d: int) -> float:
-    """Return where (d - 1) log x + log y is largest between two points, as a share of the second.
+    """Return the weight of the second of two points that maximises (d - 1) log x + log y.
 
     Along an edge that faces away from the origin x grows while y falls.
     """
@@ -191,15 +191,15 @@ def _on_rows(rows: Vector, observe: Vector) -> OptimalDesign:
     if gap > CLOSE_ENOUGH:
         raise InvalidInput(
             "actions",
-            "must be even enough for floats to tell their designs apart",
+            "must determine an optimal design to floating point precision",
             f"an excess of {gap:.1g}",
-            "Drop actions that are nearly multiples of one another, or hardly ever seen.",
+            "Drop actions that are nearly multiples of one another, or hardly ever observed.",
         )
     return OptimalDesign(d * float(weights @ (1.0 / observe)), weights, gap)
 
 
 def _search(points: Vector) -> tuple[Vector, float]:
-    """Return optimal weights and their gap, weighing few actions at a time."""
+    """Return optimal weights and their gap, solving for few actions at a time."""
     chosen = _spread_out(points) if len(points) > AT_ONCE else np.arange(len(points))
     for _ in range(MOST_ROUNDS):
         weights, excess = _weigh_some(points, chosen)
@@ -224,7 +224,7 @@ def _weigh_some(points: Vector, chosen: Any) -> tuple[Vector, Vector]:
 
 
 def _spread_out(points: Vector) -> Any:
-    """Return d actions that span the space, each the longest across those before it."""
+    """Return d actions that span the space, each the farthest from the span of those before it."""
     left, chosen = points.copy(), []
     for _ in range(points.shape[1]):
         chosen.append(int((left**2).sum(axis=1).argmax()))
@@ -248,7 +248,7 @@ def _weigh(points: Vector) -> Vector:
         factor = np.linalg.cholesky(points.T @ (points * weights[:, None]))
         white = np.linalg.solve(factor, (points * np.sqrt(weights)[:, None]).T)
         overlap = white.T @ white
-        short = weights * d - np.diag(overlap)  # weight times what the leverage lacks
+        short = weights * d - np.diag(overlap)  # weight times (d - leverage)
         curve = overlap**2
         ridge = np.maximum(product, RESOLVED * curve.trace())
         step = np.linalg.solve(curve + np.diag(ridge), FALL * product.mean() - short)

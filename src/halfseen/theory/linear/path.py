@@ -1,8 +1,8 @@
-r"""The information path: the design obtained by always gaining most per observation.
+r"""The information path: the design obtained by always maximising the gain per observation.
 
-The state is the design W, x on the d - 1 directions across that of the censorship and y along it.
-The path always plays an action that maximises :math:`\|a\|^2_{W^{-1}}/p(a)`. Its growth in log T is
-what the paper calls the effective dimension.
+The state is the design W, with eigenvalue x on the d - 1 directions across that of the censorship
+and y along it. The path always plays an action that maximises :math:`\|a\|^2_{W^{-1}}/p(a)`. Its
+growth in log T is what the paper calls the effective dimension.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Phase(Shown):
     Attributes
     ----------
     start, end
-        Times; the last phase ends at infinity.
+        Start and end time; the last phase ends at infinity.
     regions
-        The region played, or the two of a bi-region phase, as numbers of the censorship's regions.
+        Number of the region played, or of the two regions of a bi-region phase.
     x, y
         The design at the start, across and along the direction.
     reason
-        Why this phase begins here, and why the last one stays.
+        Why this phase begins here and, for the last one, why it does not end.
     """
 
     start: float
@@ -57,7 +57,7 @@ class Phase(Shown):
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for an end that never comes."""
+        """Return plain values, ready for JSON; None for an infinite end."""
         return {
             "start": self.start,
             "end": self.end if math.isfinite(self.end) else None,
@@ -79,27 +79,27 @@ class InformationPath(Tabular):
     effective_dimension
         Growth of the potential in log T.
     regime
-        ``"single region"`` or ``"bi-region"``: what is played in the end.
+        ``"single region"`` or ``"bi-region"``: what is eventually played.
     regions
-        Regions in the order visited, as numbers of the censorship's own regions.
+        Numbers of the regions, in the order visited.
     switch_times
         Times at which each region after the first is first played.
     designs
         The design (x, y) at each switch.
     shares
-        Share of time in the end, one per region of the censorship.
+        Limiting share of time, one per region of the censorship.
     steady_offset
-        lambda*, when the design is in the end (T + lambda*) times a fixed one; otherwise None.
+        lambda*, if the design is eventually (T + lambda*) times a fixed one; otherwise None.
     edge
         Which end of a region is played: ``"lower"`` or ``"upper"``, counted from the equator;
-        ``"isotropic"`` when the least observed region keeps all directions equally known.
+        ``"isotropic"`` if the least observed region explores all directions evenly.
     numbers, angles, observe
-        Number, angle from the equator in radians, and probability of each region that can matter,
-        the least observed last.
+        Number, angle from the equator in radians, and probability of each region that can be worth
+        playing, the least observed last.
     error
-        The largest difference in probability from the censorship given; above 0 for smooth ones.
+        The largest difference in probability from the given censorship; above 0 for smooth ones.
     smallest_observe
-        The smallest probability of the censorship given.
+        The smallest probability of the given censorship.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class InformationPath(Tabular):
     _legs: tuple[Leg, ...] = field(repr=False)
 
     def potential(self, horizon: Any) -> Any:
-        """Return the potential J gathered from time 0 to `horizon`, a number or an array."""
+        """Return the potential J accumulated from time 0 to `horizon`, a number or an array."""
         times, place, leg = self._at("horizon", horizon)
         start, x, y, growth_x, growth_y, weight, before = leg[place].T
         across = (self.dimension - 1) * np.log1p(growth_x / x * (times - start))
@@ -136,7 +136,7 @@ class InformationPath(Tabular):
         return float(value) if value.ndim == 0 else value
 
     def design(self, time: Any) -> tuple[Any, Any]:
-        """Return the design (x, y) at a time, a number or an array: across and along."""
+        """Return the design (x, y), across and along, at a time, a number or an array."""
         times, place, leg = self._at("time", time)
         start, x, y, growth_x, growth_y, *_ = leg[place].T
         both = x + growth_x * (times - start), y + growth_y * (times - start)
@@ -153,7 +153,7 @@ class InformationPath(Tabular):
         return self.dimension / self.observe[-1]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON: angles in degrees, None for a phase without end."""
+        """Return plain values, ready for JSON: angles in degrees, None for an infinite end."""
         return {
             "dimension": self.dimension,
             "regularization": self.regularization,
@@ -174,7 +174,7 @@ class InformationPath(Tabular):
         }
 
     def plot(self) -> alt.HConcatChart:
-        """Return a chart of what is known across and along the direction over time."""
+        """Return a chart of the design across and along the direction over time."""
         from halfseen.report.theory.path_charts import path_chart
 
         chart: alt.HConcatChart = path_chart(self, width=330)
@@ -195,7 +195,7 @@ class InformationPath(Tabular):
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
-        """The phases of the path, each with the reason why it begins."""
+        """The phases of the path, each with its reason."""
         ends = [leg.start for leg in self._legs[1:]] + [math.inf]
         why = reasons(self._legs, self._kept, self.dimension, self.shares)
         return tuple(
@@ -239,9 +239,9 @@ class InformationPath(Tabular):
 
     @cached_property
     def reachability(self) -> tuple[Reachability, ...]:
-        """Comparison of each region with each base observed less often, of those that can matter.
+        """Comparison of each region worth playing with each one that is observed less often.
 
-        Empty in one dimension, where nothing lies across the direction.
+        Empty in one dimension, where there are no directions across.
         """
         kept = self._kept if self.dimension > 1 else []
         return tuple(
@@ -256,7 +256,7 @@ class InformationPath(Tabular):
 
     @cached_property
     def _columns(self) -> Vector:
-        """One row per leg: start, x, y, their growth, the weight, the potential before it."""
+        """One row per leg: start, x, y, their growth rates, the weight, the potential before it."""
         rows = np.array([(leg.start, *leg[2:], 0.0) for leg in self._legs])
         growth = np.diff(np.log(rows[:, 1:3]), axis=0) @ [self.dimension - 1.0, 1.0]
         rows[1:, -1] = np.cumsum(rows[:-1, 5] * growth)
@@ -281,7 +281,7 @@ def information_path(
     regularization: float = 1.0,
     regions: int = 8,
 ) -> InformationPath:
-    r"""Return the path of designs that always gains most information per observation.
+    r"""Return the path of designs that always gains the most information per observation.
 
     .. math:: \frac{dW}{dt}=p(a)\,aa',\qquad a\in\operatorname{argmax}
               \frac{\|a\|^2_{W^{-1}}}{p(a)},
@@ -292,7 +292,7 @@ def information_path(
     censorship
         A `MultiThreshold`, `Uniform`, `Population`, `Logistic` or `LinkModel`.
     dimension
-        Number d of coordinates of an action; left out, the length of the censorship's direction.
+        Number d of coordinates of an action; by default the length of the censorship's direction.
     regularization
         The paper's lambda.
     regions
@@ -305,21 +305,21 @@ def information_path(
 
     Notes
     -----
-    The paper presents this path as the one with the largest potential. It is not: gaining most per
-    *observation* is not gaining most per round, and the worst case grows with d / p_min. What holds
-    is that the effective dimension is :math:`d\operatorname{Tr}M^\star` with :math:`M^\star` the
-    D-optimal design over :math:`aa'/p(a)`.
+    The paper presents this path as the one with the largest potential. It is not: the largest gain
+    per *observation* is not the largest gain per round, and the worst case grows with d / p_min.
+    It is true that the effective dimension is :math:`d\operatorname{Tr}M^\star` with
+    :math:`M^\star` the D-optimal design over :math:`aa'/p(a)`.
 
-    The probabilities may come in any order. What counts is the smaller one of an action and its
-    opposite; the paper supposes that p never rises along the direction, and its loop, which starts
-    at the last region and plays lower ends, is right for such p only.
+    The probabilities may be in any order; only the smaller one of an action and its opposite
+    matters. The paper assumes that p is non-increasing along the direction, and its algorithm,
+    which starts at the last region and plays lower ends, is correct only for such p.
 
-    Ratios of probabilities within 1e-12 of a threshold are taken to be at it, where the result is
-    the same from both sides. Where the path meets two regions at once, the most censored comes
+    Ratios of probabilities within 1e-12 of a threshold are treated as equal to it, where the result
+    is the same from both sides. If the path reaches two regions at once, the most censored comes
     first, as in the paper. The effective dimension does not depend on that choice; the potential
-    does, by a constant, for the same observations then take a different time.
+    does, by a constant, since the same observations then take a different time.
 
-    All of it supposes that whether a reward is seen does not depend on the reward.
+    All of this assumes that whether a reward is observed does not depend on the reward.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The rules of the information path, on plain numbers."""
+"""The rules by which the information path moves from region to region."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from halfseen.theory.linear.reachability import (
 
 
 class Leg(NamedTuple):
-    """A part of the path with the same regions: its start, the design there and its growth.
+    """A part of the path in which the same regions are played.
 
-    Over it the potential is `weight` times the change of the log-determinant.
+    It holds the start, the design there and its growth; the potential gained over it is `weight`
+    times the change of the log-determinant.
     """
 
     start: float
@@ -31,7 +32,7 @@ class Leg(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A region next to a base: how they compare, and the ratio y/x at which they gain the same."""
+    """The comparison of a region with a base, and the ratio y/x at which both gain the same."""
 
     region: Region
     u: float
@@ -43,7 +44,7 @@ class Step(NamedTuple):
 
     @property
     def reachable(self) -> bool:
-        """Return whether the base leads to a design at which both gain the same."""
+        """Return whether playing the base leads to a design at which both gain the same."""
         return self.r < self.r_star * (1.0 - SAME)
 
     @property
@@ -63,7 +64,7 @@ def compare(region: Region, base: Region, d: int) -> Step:
 
 
 def walk(kept: Kept, d: int, lam: float) -> tuple[list[Leg], dict[int, float]]:
-    """Return the legs of the path and the shares of time of the regions played in the end."""
+    """Return the legs of the path and the limiting shares of time of the regions."""
     if kept.edge == EVEN:
         return _evenly(kept, d, lam)
     if d == 1:
@@ -98,7 +99,7 @@ def _evenly(kept: Kept, d: int, lam: float) -> tuple[list[Leg], dict[int, float]
 
 
 def _nearest(steps: Sequence[Step], edge: str) -> list[Step]:
-    """Return the regions met first, the least observed of them first.
+    """Return the regions reached first, the least observed of them first.
 
     The ratio y/x rises from 1 where lower ends are played and falls where upper ends are.
     """
@@ -115,7 +116,7 @@ def _alone(t: float, region: Region, x: float, y: float, d: int) -> Leg:
 
 
 def _until(step: Step, base: Region, leg: Leg, d: int) -> tuple[float, float, float]:
-    """Return time and design at which the region comes to gain as much as the base."""
+    """Return the time and the design at which the region gains as much as the base."""
     i = step.region
     short = (step.r * base.q - i.q) * leg.x - (i.c - step.r * base.c) * leg.y
     pace = d * base.q * base.c * (step.r_star - step.r) / (d - 1)

@@ -48,7 +48,7 @@ def path_in_words(path: InformationPath) -> str:
 def reasons(
     legs: Sequence[Leg], kept: Sequence[Region], d: int, shares: Sequence[float]
 ) -> list[str]:
-    """Return one reason per leg: why it begins, and for the last why it stays."""
+    """Return one reason per leg: why it begins and, for the last one, why it does not end."""
     by_number = {region.number: region for region in kept}
     visited = [by_number[leg.regions[-1]] for leg in legs]
     texts = [_first(visited[0])]

@@ -1,10 +1,10 @@
-r"""The potential of a linear bandit, the uncertainty that its rounds add up, and its bounds.
+r"""The potential of a linear bandit, which sums the uncertainty of the rounds, and its bounds.
 
 The potential is :math:`V_\alpha=\sum_t a_t'(W^C_{t-1})^{-\alpha}a_t` with
 :math:`W^C=\lambda I+\sum x_t a_t a_t'` over the observed rounds. Its continuous counterpart is
 :math:`J=\int a'W(t)^{-1}a\,dt` with :math:`W(t)=\lambda I+\int p(a)\,aa'`; :math:`J^\star` is its
-largest value over all paths in the unit ball. All of it supposes that whether a reward is seen does
-not depend on the reward.
+largest value over all paths in the unit ball. All of this assumes that whether a reward is observed
+does not depend on the reward.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def elliptical_potential(
 
     Notes
     -----
-    The paper prints alpha = 1 without the factor d and, above 1, the limit of a long horizon,
-    :math:`d\lambda^{1-\alpha}/(\alpha-1)`, which is larger. Its proof needs alpha up to 1. But
-    :math:`a'W^{-\alpha}a\le(1+1/\lambda)^\alpha a'(W+aa')^{-\alpha}a` holds for all: by the
+    The paper states alpha = 1 without the factor d and, above 1, the limit of a long horizon,
+    :math:`d\lambda^{1-\alpha}/(\alpha-1)`, which is larger. Its proof needs alpha at most 1, but
+    :math:`a'W^{-\alpha}a\le(1+1/\lambda)^\alpha a'(W+aa')^{-\alpha}a` holds for all alpha: by the
     trapezoid rule where :math:`x^{\alpha-1}` is convex, by an integral over resolvents of W for
     alpha in ]1, 2[.
 
@@ -139,13 +139,13 @@ def continuous_potential_bracket(
     Returns
     -------
     Bracket
-        Both bounds; equal when all probabilities are.
+        Both bounds; they are equal if all probabilities are.
 
     Notes
     -----
     The upper bound holds for any set of actions in the unit ball. The lower one is for the whole
     ball, or any set whose actions can explore all directions evenly at length 1. The paper's lemma
-    has p_min and p_max exchanged inside the logarithms, which is wider.
+    has p_min and p_max exchanged inside the logarithms, which gives a wider bracket.
 
     References
     ----------
@@ -235,7 +235,7 @@ def papers_censoring_factor(dimension: int, regularization: float, delta: float)
 
 
 def censoring_factor(dimension: int, regularization: float, delta: float) -> float:
-    r"""Return the factor between the expected and the observed design, as small as the proof goes.
+    r"""Return the smallest proved factor between the expected and the observed design.
 
     .. math:: P\big(\exists t:\ W^C_t\not\succeq W_t/c\big)\le\delta,\qquad
               c=\frac{\vartheta}{1-e^{-\vartheta}},\quad
@@ -257,9 +257,9 @@ def censoring_factor(dimension: int, regularization: float, delta: float) -> flo
 
     Notes
     -----
-    :math:`\operatorname{Tr}\exp(-\vartheta A^C_t+(1-e^{-\vartheta})A_t)` with the two designs
-    without lambda is a supermartingale that starts at d; the theta given above is where the
-    regularization pays for :math:`\log(d/\delta)`.
+    With :math:`A^C_t` and :math:`A_t` the two designs without lambda,
+    :math:`\operatorname{Tr}\exp(-\vartheta A^C_t+(1-e^{-\vartheta})A_t)` is a supermartingale that
+    starts at d; at the theta given above the regularization compensates :math:`\log(d/\delta)`.
 
     References
     ----------
@@ -302,8 +302,8 @@ def expected_slope(
     Returns
     -------
     float
-        The slope. It is an empirical law, not a bound: contexts follow it to 1%, a fixed set
-        approaches it slowly.
+        The slope. It is an empirical law, not a bound: with contexts it is accurate to 1%, on a
+        fixed set it is approached slowly.
 
     References
     ----------

@@ -30,17 +30,17 @@ class PotentialBounds(Shown):
         The bracket around J* from the dimension and the extreme probabilities alone; the lower
         end is 0 for a finite set of actions.
     worst_case
-        J*, the largest continuous potential, or a number certainly above it by at most the
-        certificate's gap.
+        J*, the largest continuous potential, or an upper bound on it that exceeds it by at most
+        the certificate's gap.
     dimension
-        How fast J* grows with log T.
+        Growth of J* per unit of log T.
     expected
         kappa J*, an upper bound on the expected potential V_1 of every policy.
     regret
-        The bound on LinUCB's expected regret that follows.
+        The resulting bound on LinUCB's expected regret.
     information_dimension
-        The paper's effective dimension: how fast the potential of the information-greedy path
-        grows with log T. It is not a worst case. None for actions that do not span the space.
+        The paper's effective dimension: the growth of the information path's potential per unit of
+        log T. It is not a worst case. None for actions that do not span the space.
     """
 
     horizon: float
@@ -88,7 +88,7 @@ def potential_bounds(
     noise: float = 1.0,
     delta: float | None = None,
 ) -> PotentialBounds:
-    r"""Return the worst-case potential of a model and what follows from it.
+    r"""Return the worst-case potential of a model and the bounds that follow from it.
 
     .. math:: \frac d{p_{\max}}\log\Big(1+\frac{p_{\max}T}{d\lambda}\Big)\le J^\star\le
               \frac d{p_{\min}}\log\Big(1+\frac{p_{\min}T}{d\lambda}\Big),\qquad
@@ -103,14 +103,14 @@ def potential_bounds(
     regularization, actions
         As in `worst_case_potential`.
     largest_gap
-        The largest regret of a round; left out, twice the bound.
+        The largest regret of a round; by default twice the bound.
     bound, noise, delta
         As in `linear_regret_bounds`.
 
     Returns
     -------
     PotentialBounds
-        The numbers; print it for a table.
+        The bounds; print it for a table.
 
     References
     ----------

@@ -1,13 +1,13 @@
 r"""The order in which regions follow one another on the information path.
 
-A design with ratio y/x between the direction of the censorship and those across it is pulled by a
-base region j towards :math:`(d-1)q_j/c_j`, with :math:`q=\sin^2` and :math:`c=\cos^2` of its lowest
-angle. A region i observed more often is *reachable* when on that way it comes to gain as
-much per observation; it is *dual reachable* when it then pulls the ratio back, so that both are
-played from there on. Two numbers say where the regions lie, :math:`u=c_i/c_j` and
-:math:`l=q_i/q_j`, and one how often they are observed, :math:`r=p_i/p_j`. Where lower ends of
-regions are played i lies below j and :math:`l<1<u`; where upper ends are, above it, and
-:math:`u<1<l`. The formulas are the same.
+Let y/x be the ratio of the design along the direction of the censorship to that across it. Playing
+a base region j drives this ratio towards :math:`(d-1)q_j/c_j`, with :math:`q=\sin^2` and
+:math:`c=\cos^2` of the angle at which it is played. A region i observed more often is *reachable*
+if on the way it comes to gain as much per observation as the base; it is *dual reachable* if
+playing it then drives the ratio back, so that both are played from there on. The positions of the
+regions enter through :math:`u=c_i/c_j` and :math:`l=q_i/q_j`, their probabilities through
+:math:`r=p_i/p_j`. If lower ends of regions are played, i lies below j and :math:`l<1<u`; if upper
+ends are played, i lies above j and :math:`u<1<l`. The formulas are the same.
 
 With d >= 2 and :math:`l\le1\le u`, :math:`r^\star` and :math:`r^\dagger` are the arithmetic and the
 harmonic mean of u and l with weights (d - 1)/d and 1/d, so that
@@ -24,7 +24,7 @@ import numpy as np
 from halfseen import checks
 from halfseen.errors import InvalidInput
 
-SAME = 1e-12  # numbers this close, relatively, are taken as equal: angles are rounded
+SAME = 1e-12  # relative difference up to which numbers are equal, as angles are rounded
 
 
 class Reachability(NamedTuple):
@@ -43,7 +43,7 @@ class Reachability(NamedTuple):
     u, l
         Ratios of squared cosines and of squared sines, region to base.
     reachable, dual_reachable
-        What follows.
+        Whether the region is reachable, and whether it is dual reachable.
     smallest_dimension
         The smallest effective dimension, times the base's probability, over all ratios.
     """
@@ -141,7 +141,7 @@ def bi_region_dimension(u: Any, l: Any, r: Any, d: int) -> Any:  # noqa: E741
     .. math:: p_j\,d_{\mathrm{eff}}=\frac{(d-1)(1-l)}{r-l}+\frac{u-1}{u-r}
               \quad\text{for } r^\dagger<r<r^\star,
 
-    d / r up to :math:`r^\dagger`, where only the region is played in the end, and d from
+    d / r up to :math:`r^\dagger`, where eventually only the region is played, and d from
     :math:`r^\star` on, where only the base is. It is continuous and, in between, convex in r. As r
     falls to :math:`r^\dagger` it tends to :math:`d/r^\dagger`, that is d_eff to :math:`d/p_i`; the
     smallest ratio with both regions, :math:`\max(1,r^\dagger)`, gives :math:`d/p_j` exactly when
@@ -231,7 +231,7 @@ def smallest_bi_region_dimension(u: float, l: float, d: int) -> SmallestDimensio
 
 
 def two_region_dimension(u: Any, l: Any, r: Any, d: int) -> Any:  # noqa: E741
-    """Return p_j d_eff while both regions are played; nothing is checked."""
+    """Return p_j d_eff while both regions are played, without validation."""
     return (d - 1) * (1.0 - l) / (r - l) + (u - 1.0) / (u - r)
 
 

@@ -1,4 +1,4 @@
-"""A censorship along a direction, reduced to what matters for exploring the unit ball."""
+"""The regions of a censorship along a direction that are worth playing on the unit ball."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Regions(NamedTuple):
         Which end of a region is played: ``"lower"`` or ``"upper"``, counted from the equator;
         ``"isotropic"`` when the most censored region explores all directions evenly.
     numbers
-        Which regions of the model they are.
+        Their numbers in the model.
     observe
         Probability of being observed, increasing.
     along, across
-        sin^2 and cos^2 of the angle at which each is played: how much of an action of length 1
-        points along the direction, and how much across it.
+        sin^2 and cos^2 of the angle at which each is played: the squared components of an action
+        of length 1 along the direction and across it.
     even
-        Share of time of the regions that together explore evenly, by number; else empty.
+        Share of time of the regions that together explore evenly, by number; empty if none do.
     """
 
     edge: str
@@ -47,7 +47,8 @@ class Regions(NamedTuple):
 def reduced(censorship: MultiThreshold, dimension: int) -> Regions:
     """Drop dominated regions.
 
-    An action and its opposite explore alike, so the less often observed of the two is worth more.
+    An action and its opposite give the same information, so only the less often observed of the
+    two matters.
 
     >>> reduced(MultiThreshold([-0.5, 0.5], [0.9, 0.5, 0.2], [0, 1]), 2).observe.tolist()
     [0.2, 0.5]
@@ -59,7 +60,7 @@ def reduced(censorship: MultiThreshold, dimension: int) -> Regions:
 
 
 class Enclosure(NamedTuple):
-    """Multi-threshold models with the same regions: below a smooth one, across it and above it."""
+    """Multi-threshold models with the same regions: below a smooth model, between, and above it."""
 
     below: MultiThreshold
     middle: MultiThreshold
@@ -67,7 +68,7 @@ class Enclosure(NamedTuple):
 
 
 def enclosing_steps(censorship: LinkedCensorship, regions: int) -> Enclosure:
-    """Enclose a smooth model between steps that are equally high on a logarithmic scale.
+    """Enclose a smooth model between step functions with steps of equal height on a log scale.
 
     >>> from halfseen.censorship import Logistic
     >>> steps = enclosing_steps(Logistic([0, 1], slope=-2.0), regions=2)
@@ -96,17 +97,18 @@ def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActio
     .. math:: a=\sin\rho_j\,u+\cos\rho_j\,v_i,\qquad i=1,\dots,d
 
     with :math:`\rho_j` the angle at which region j is worth playing and :math:`v_1,\dots,v_d` the
-    corners of a regular simplex in the space across the direction u. Most censored region first.
-    The most censored region explores evenly where it can: then only its actions are
-    returned, at :math:`\sin^2\rho=1/d`, an orthonormal basis (or on both sides of that angle, when
-    two regions observed equally often leave it out).
+    corners of a regular simplex in the space across the direction u. The most censored region comes
+    first. If it can explore all directions evenly, only its actions are returned, at
+    :math:`\sin^2\rho=1/d`, an orthonormal basis (or on both sides of that angle, if it lies between
+    two regions observed equally often).
 
     Parameters
     ----------
     censorship
-        A `MultiThreshold`, `Population`, `Uniform` or smooth model; a smooth one by 8 steps.
+        A `MultiThreshold`, `Population`, `Uniform` or smooth model, which is approximated by 8
+        steps.
     dimension
-        Number d of coordinates of an action; left out, that of the model's direction.
+        Number d of coordinates of an action; by default that of the model's direction.
 
     Returns
     -------
@@ -116,8 +118,8 @@ def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActio
     Notes
     -----
     The largest continuous potential over these actions is that over the unit ball, up to rounding:
-    an end that does not belong to its region is approached. In one dimension there is one action
-    per region.
+    an end point that does not belong to its region is replaced by a nearby one. In one dimension
+    there is one action per region.
 
     References
     ----------
@@ -142,7 +144,7 @@ def region_actions(censorship: Any, dimension: int | None = None) -> FiniteActio
 
 
 def _corners(direction: Vector) -> Vector:
-    """Return d unit vectors across a unit vector, each at the same angle from all others."""
+    """Return d unit vectors orthogonal to a direction, with the same angle between any two."""
     d = len(direction)
     pole = np.full(d, 1.0 / math.sqrt(d))
     simplex = (np.eye(d) - 1.0 / d) / math.sqrt(1.0 - 1.0 / d)  # around (1, ..., 1)
@@ -154,7 +156,7 @@ def _corners(direction: Vector) -> Vector:
 
 
 def _inside(region: Region, inwards: float, model: MultiThreshold, across: Vector) -> Vector:
-    """Return the action of a region, nudged along the direction until it is observed as it says."""
+    """Return the action of a region, moved along the direction until it lies in the region."""
     direction = region.side * np.array(model.direction)
     row = math.sqrt(region.q) * direction + math.sqrt(region.c) * across
     tried, nudge = row, 2.0**-52

@@ -1,4 +1,4 @@
-"""The slope of LinUCB's potential in log T, as the best actions of a problem determine it."""
+"""The slope of LinUCB's potential in log T, which depends on the best actions of a problem."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from halfseen.theory.inputs import action_observation
 from halfseen.theory.linear.potential import expected_slope
 
 SETS = 20_000  # random action sets drawn to find where the best actions lie
-NUMBERS, BLOCK = 8_000_000, 400_000  # coordinates drawn to find them: in all, and per block
+NUMBERS, BLOCK = 8_000_000, 400_000  # coordinates drawn to find them: in total, and per block
 TIED = 1e-12  # relative difference up to which two actions are equally good
 
 
 def slope_law(problem: LinearBandit, censorship: Any, policy: Any) -> float | None:
-    """Return the slope that LinUCB shows in simulation on such actions, None if none is known.
+    """Return the slope of the potential that LinUCB shows in simulations, or None if unknown.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def slope_law(problem: LinearBandit, censorship: Any, policy: Any) -> float | No
     Returns
     -------
     float or None
-        `expected_slope` at the problem's best actions; of random actions from a sample.
+        `expected_slope` at the problem's best actions; estimated from a sample if they are random.
 
     Examples
     --------

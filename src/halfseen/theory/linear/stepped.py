@@ -1,4 +1,4 @@
-"""Any censorship along a direction as steps: a multi-threshold model."""
+"""Conversion of a censorship along a direction to a multi-threshold model."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from halfseen.errors import InvalidInput
 
 
 class Steps(NamedTuple):
-    """A censorship as steps, with the dimension and the error of the approximation.
+    """A multi-threshold model of a censorship, with the error of the approximation.
 
     Attributes
     ----------
     model
-        The steps.
+        The multi-threshold model.
     dimension
         Number of coordinates of an action.
     error
-        The largest difference in probability from the censorship given, 0 if it has steps itself.
+        The largest difference in probability from the given censorship; 0 if that is a step
+        function itself.
     """
 
     model: MultiThreshold
@@ -28,7 +29,7 @@ class Steps(NamedTuple):
 
 
 def as_steps(censorship: Any, dimension: int | None, regions: int = 8) -> Steps:
-    """Return a censorship as the steps it gives itself: `Censorship.in_steps`.
+    """Return a censorship as steps, by its method `in_steps`.
 
     >>> from halfseen.censorship import Uniform
     >>> steps = as_steps(Uniform(0.5), 3)
@@ -50,7 +51,7 @@ def as_steps(censorship: Any, dimension: int | None, regions: int = 8) -> Steps:
     elif dimension is None:
         raise InvalidInput(
             "dimension",
-            f"must be given, for {type(censorship).__name__} has no direction",
+            f"must be given, because {type(censorship).__name__} has no direction",
             None,
             "Give the number of coordinates of an action.",
         )

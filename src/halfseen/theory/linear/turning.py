@@ -1,4 +1,4 @@
-"""The line on which regions gain as much as a base, turning as the base is played."""
+"""The line on which regions gain as much as a base, which turns as the base is played."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class Base:
 
     @property
     def limit(self) -> float:
-        """The ratio y/x of the design towards which the base pulls."""
+        """The limit of the ratio y/x of the design when only the base is played."""
         return (self.dimension - 1) * self.sine / (1.0 - self.sine)
 
     def line(self, sine: Any, turned: float) -> Any:
-        """Return p over the base's at which a region gains as much, with the design at y/x."""
+        """Return the ratio of p to the base's at which a region gains as much, at a given y/x."""
         return ((1.0 - sine) * turned + sine) / ((1.0 - self.sine) * turned + self.sine)
 
     def turned_to(self, height: float) -> float:
-        """Return the y/x at which the line has some height at the equator."""
+        """Return the y/x at which the line has a given height at the equator."""
         return height * self.sine / (1.0 - height * (1.0 - self.sine))
 
     def meeting(self, pair: Reachability) -> float:
@@ -63,7 +63,7 @@ class Base:
         return regularization * (turned - 1.0) / pace
 
     def ratios(self, sine: Any) -> tuple[Any, Any, Any, Any]:
-        """Return u, l, r* and r-dagger of a region with a squared sine."""
+        """Return u, l, r* and r-dagger of a region with the given squared sine."""
         u, l = (1.0 - sine) / (1.0 - self.sine), sine / self.sine  # noqa: E741
         star = reachability_threshold(u, l, self.dimension)
         return u, l, star, dual_reachability_threshold(u, l, self.dimension)

@@ -1,4 +1,4 @@
-"""The potential of four ways to play along a direction, and its growth with log T."""
+"""The potential of four policies under a censorship along a direction, and its growth."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from halfseen.theory.linear.worst_case import worst_case_potential
 
 
 class WaysToPlay(NamedTuple):
-    """A number, or numbers at some horizons, for each of four ways to play.
+    """One value, or one per horizon, for each of four policies.
 
     Attributes
     ----------
     largest
-        Of the way with the largest potential.
+        For the policy with the largest potential.
     most_censored
-        Of playing the most censored region only.
+        For playing only the most censored region.
     path
-        Of the information path, the paper's.
+        For the paper's information path.
     least_known
-        Of always playing the direction that is known least.
+        For always playing the least known direction.
     """
 
     largest: Any
@@ -38,21 +38,21 @@ class WaysToPlay(NamedTuple):
 
 
 def potentials(path: InformationPath, censorship: Any, horizons: Vector) -> WaysToPlay:
-    """Return the potential J of four ways to play, at some horizons.
+    """Return the potential J of four policies at the given horizons.
 
     Parameters
     ----------
     path
         The information path of the censorship.
     censorship
-        The censorship itself, whose largest potential is computed.
+        The censorship itself, for which the largest potential is computed.
     horizons
         Numbers of rounds.
 
     Returns
     -------
     WaysToPlay
-        An array for each way, with one value for each horizon.
+        An array for each policy, with one value per horizon.
     """
     d, lam = path.dimension, path.regularization
     largest = [
@@ -74,20 +74,19 @@ def potentials(path: InformationPath, censorship: Any, horizons: Vector) -> Ways
 
 
 def slopes(path: InformationPath, censorship: Any) -> WaysToPlay:
-    """Return how fast the potential of four ways to play grows with log T, once T is large."""
+    """Return the growth of the potential per unit of log T, for large T, of four policies."""
     worst = path.dimension / path.observe[-1]
     least_known = least_known_dimension(censorship, path.dimension)
     return WaysToPlay(worst, worst, path.effective_dimension, least_known)
 
 
 def least_known_dimension(censorship: Any, dimension: int | None = None) -> float:
-    r"""Return how fast the potential of the least known direction grows with log T.
+    r"""Return the growth per log T of the potential of always playing the least known direction.
 
     .. math:: \frac1{p_{\mathrm{pole}}}+\frac{d-1}{p_{\mathrm{equator}}}
 
-    A policy that always plays the least known direction keeps all of them equally known: the
-    direction of the censorship at its pole, on the side where it is seen less, and d - 1 across it
-    at the equator.
+    Such a policy explores all directions evenly: the direction of the censorship at its pole, on
+    the side where it is observed less often, and d - 1 directions across it at the equator.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-r"""The largest continuous potential a censorship allows: the true worst case.
+r"""The largest continuous potential under a censorship: the true worst case.
 
 :math:`J=\int a'W(t)^{-1}a\,dt` with :math:`W(t)=\lambda I+\int p(a)\,aa'`, and :math:`J^\star` is
-its largest value over all paths of T rounds. All of it supposes that whether a reward is seen does
-not depend on the reward.
+its largest value over all paths of T rounds. All of this assumes that whether a reward is observed
+does not depend on the reward.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def worst_case_potential(
     actions: Any = None,
     regions: int = 8,
 ) -> WorstCase:
-    r"""Return the largest continuous potential of T rounds, with the plan that reaches it.
+    r"""Return the largest continuous potential of T rounds, with a plan that attains it.
 
     .. math:: J^\star(T)=\max_{\sum_m\tau_m=T}\ \sum_n\Big(\frac1{p_n}-\frac1{p_{n+1}}\Big)
               \log\det\Big(I+\tfrac1\lambda\sum_{m\le n}p_m\Omega_m\Big),\qquad
@@ -61,11 +61,11 @@ def worst_case_potential(
     regularization
         The paper's lambda.
     actions
-        A finite set of actions, `FiniteActions` or an array (K, d); left out, the unit ball.
+        A finite set of actions, `FiniteActions` or an array (K, d); by default the unit ball.
     regions
-        Number of steps a smooth model is replaced with, equally high on a logarithmic scale. The
-        certificate covers the smooth model: steps that lie above it everywhere have a smaller J*,
-        steps below a larger one.
+        Number of steps that replace a smooth model, of equal height on a log scale. The
+        certificate covers the smooth model: a step function above it has a smaller J*, one below
+        it a larger J*.
 
     Returns
     -------
@@ -75,18 +75,18 @@ def worst_case_potential(
     Notes
     -----
     On the ball the plan is symmetric around the direction u, and the design has one eigenvalue
-    along u and one across. The probabilities may come in any order. What counts is the smaller one
-    of an action and its opposite, and how high the most censored region lies. Where it holds
-    :math:`\sin^2=1/d` it explores evenly alone, and
-    :math:`J^\star=\frac d{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`. Where it lies higher, u is
-    explored more than the others at all times, and each region is played at its lower end;
-    where it lies lower, each at its upper end. An end that does not belong to its region is
-    approached: J* is then a supremum.
+    along u and one across. The probabilities may be in any order. What matters is the smaller one
+    of an action and its opposite, and the position of the most censored region. If that region
+    contains :math:`\sin^2=1/d`, it alone explores all directions evenly, and
+    :math:`J^\star=\frac d{p_{\min}}\log(1+\frac{p_{\min}T}{d\lambda})`. If it lies higher, u is
+    always explored more than the other directions, and each region is played at its lower end; if
+    it lies lower, each is played at its upper end. If such an end does not belong to its region, J*
+    is a supremum that is not attained.
 
     References
     ----------
     Replaces Guinet, Amin, Jaillet (2022), theorem on the effective dimension of multi-threshold
-    models, whose policy does not reach the maximum.
+    models, whose policy does not attain the maximum.
 
     Examples
     --------
@@ -100,7 +100,9 @@ def worst_case_potential(
     lam = checks.number("regularization", regularization, above=0.0, fix="Use 1.0.")
     time = inputs.rounds(horizon)
     if not time / lam < 1e280:
-        raise InvalidInput("regularization", "must not vanish beside the horizon", lam, "Raise it.")
+        raise InvalidInput(
+            "regularization", "must be above 1e-280 times the horizon", lam, "Raise it."
+        )
     if actions is not None:
         rows, observe = worst_case_finite.seen_actions(censorship, actions)
         same_dimension(rows.shape[1], dimension)
@@ -113,9 +115,9 @@ def worst_case_potential(
     if error > 0.0:
         raise InvalidInput(
             "censorship",
-            "must have steps, or be a link model, for its largest potential",
+            "must be a step function or a link model for its largest potential",
             censorship,
-            "Give its `in_steps`, which is near to it.",
+            "Give the approximation that its method `in_steps` returns.",
         )
     return _over_regions(model, d, lam, time)
 
@@ -123,7 +125,7 @@ def worst_case_potential(
 def worst_case_dimension(
     censorship: Any, dimension: int | None = None, *, actions: Any = None
 ) -> float:
-    r"""Return how fast the largest potential grows with log T: the true worst-case dimension.
+    r"""Return the true worst-case dimension: the growth of the largest potential per log T.
 
     .. math:: \lim_{T\to\infty}\frac{J^\star(T)}{\log T}
               =\max_{B\text{ basis}}\ \sum_{a\in B}\frac1{p(a)}
@@ -138,8 +140,8 @@ def worst_case_dimension(
     dimension
         Number d of coordinates of an action; needed for `Uniform` and `Population`.
     actions
-        A finite set of actions, `FiniteActions` or an array (K, d); left out, the unit ball. If
-        they do not span the space, a basis of what they span is meant.
+        A finite set of actions, `FiniteActions` or an array (K, d); by default the unit ball. If
+        they do not span the space, B is a basis of their span.
 
     Returns
     -------
@@ -148,8 +150,8 @@ def worst_case_dimension(
 
     Notes
     -----
-    The best basis is found greedily, most censored first. An action counts as a combination of
-    others when less than 1e-10 of its length sticks out of what they span.
+    The best basis is found greedily, most censored first. An action counts as linearly dependent
+    on others if its component outside their span is less than 1e-10 of its length.
 
     References
     ----------
@@ -219,13 +221,13 @@ class Latitudes:
         return math.fsum(self.weights * (self.many * np.log1p(x) + np.log1p(y)))
 
     def slopes(self, shares: Vector) -> Vector:
-        """Return how much one more share of each region adds."""
+        """Return the gradient with respect to the share of each region."""
         x, y = self._relative(shares)
         result: Vector = self.weights @ (self.many * x + y)
         return result
 
     def bends(self, shares: Vector) -> tuple[Vector, Vector]:
-        """Return the slopes and minus the second derivatives."""
+        """Return the gradient and the negative of the Hessian."""
         x, y = self._relative(shares)
         curved = (x.T * (self.many * self.weights)) @ x + (y.T * self.weights) @ y
         return self.weights @ (self.many * x + y), curved

@@ -1,4 +1,4 @@
-"""The largest potential at each of some rounds, where it is quickly computed."""
+"""The largest potential at given rounds, where it can be computed quickly."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from halfseen.problems import LinearBandit
 from halfseen.theory.linear.worst_case import worst_case_potential
 from halfseen.theory.linear.worst_case_finite import ceilings, seen_actions
 
-STEPS = 16  # of the staircase below a smooth model that stands in for it
-MANY_ACTIONS, MANY_COORDINATES = 60, 10  # up to here a curve takes at most a second or so
+STEPS = 16  # steps of the step function below a smooth model that replaces it
+MANY_ACTIONS, MANY_COORDINATES = 60, 10  # up to these sizes a curve takes about a second
 
 
 def worst_case_along(
     problem: LinearBandit, censorship: Any, regularization: float, rounds: Any
 ) -> Vector | None:
-    r"""Return upper bounds on the largest continuous potential of a problem at some rounds.
+    r"""Return upper bounds on the largest continuous potential of a problem at given rounds.
 
-    Over the problem's own actions where they are a finite set, over the unit ball otherwise.
+    The maximum is over the problem's actions if they are a finite set, otherwise over the unit
+    ball.
 
     Parameters
     ----------
     problem
         A linear bandit.
     censorship
-        How its feedback goes missing.
+        Its censorship.
     regularization
         The paper's lambda.
     rounds
@@ -36,8 +37,8 @@ def worst_case_along(
     Returns
     -------
     Vector or None
-        One bound per horizon; None where only the bound by d/p_min is known, or where there are so
-        many actions that a better one would take long.
+        One bound per horizon; None if only the bound by d/p_min is known, or if there are too many
+        actions to compute a better one quickly.
     """
     times = np.atleast_1d(np.asarray(rounds, dtype=np.float64))
     if problem.actions.fixed is not None:

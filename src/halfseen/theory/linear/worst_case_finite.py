@@ -17,15 +17,15 @@ from halfseen.theory import inputs
 from halfseen.theory.linear import best_shares as simplex
 from halfseen.theory.linear.largest_potential import ROUNDING, WorstCase, assembled, level_weights
 
-DEPENDENT = 1e-10  # share of an action's length that may lie outside the span it is assigned to
-TOGETHER = 40  # actions solved for at once; others are added when they prove worth playing
+DEPENDENT = 1e-10  # largest relative component of a dependent action outside the span
+TOGETHER = 40  # actions solved for at once; others are added if they are worth playing
 ACCURACY = 1e-10  # duality gap, relative to the value, at which iterations end
-ROUNDS = 200  # most rounds of adding actions
-NODES = 8  # horizons of a curve at which the program is solved
+ROUNDS = 200  # largest number of times that actions are added
+NODES = 8  # number of horizons of a curve at which the program is solved
 
 
 def seen_actions(censorship: Any, actions: Any) -> tuple[Vector, Vector]:
-    """Return the actions of a finite set as rows, and how often each is observed."""
+    """Return the actions of a finite set as rows, and their probabilities of being observed."""
     rows = actions.fixed if isinstance(actions, LinearActions) else actions
     rows = FiniteActions(action_rows("actions", rows)).actions
     return rows, inputs.action_observation(censorship, rows)
@@ -41,15 +41,15 @@ def heaviest_basis(rows: Vector, observe: Vector) -> NDArray[np.int64]:
 
 
 def worst_case_of(rows: Vector, observe: Vector, lam: float, time: float) -> WorstCase:
-    """Return the largest potential of `time` rounds, for checked inputs."""
+    """Return the largest potential of `time` rounds, for validated inputs."""
     return _solved(rows.tobytes(), rows.shape[1], observe.tobytes(), lam, time)
 
 
 def ceilings(rows: Vector, observe: Vector, lam: float, times: Vector) -> Vector:
-    """Return upper bounds on the largest potential at many horizons, nearly as small as can be.
+    """Return nearly tight upper bounds on the largest potential at many horizons.
 
-    The program is solved at a few of them. At the others the plan of each neighbour, stretched to
-    the horizon, certifies a bound.
+    The program is solved at a few of them. At the others, the plans of the neighbouring ones,
+    rescaled to the horizon, certify a bound.
     """
     wanted = np.unique(times[times > 0.0])
     if len(wanted) == 0 or not rows.any():
@@ -132,7 +132,7 @@ def _solved(content: bytes, d: int, levels: bytes, lam: float, time: float) -> W
 def _wider(
     active: NDArray[np.int64], part: simplex.Optimum, slopes: Vector, rank: int
 ) -> NDArray[np.int64]:
-    """Return the actions in use and the steepest of the others."""
+    """Return the actions in use and those of the others with the largest slope."""
     outside = np.setdiff1d(np.arange(len(slopes)), active)
     worth = outside[slopes[outside] > part.slopes @ part.shares]
     steepest = worth[np.argsort(-slopes[worth], kind="stable")][: 2 * rank + 8]
@@ -140,10 +140,10 @@ def _wider(
 
 
 def _staged_basis(rows: Vector, observe: Vector) -> tuple[NDArray[np.int64], Vector]:
-    """Return the heaviest basis, and it made orthonormal: columns in the order they are needed.
+    """Return the heaviest basis and its orthonormalization, whose columns are in order of use.
 
-    The actions up to any level of observation span the first columns, so that designs of early
-    levels have exact zeros in what they cannot reach.
+    The actions up to any level of observation lie in the span of the first columns, so that the
+    designs of early levels have exact zeros elsewhere.
     """
     lengths = np.linalg.norm(rows, axis=1)
     left = rows / np.where(lengths > 0.0, lengths, 1.0)[:, None]
@@ -192,13 +192,13 @@ class Designs:
         return math.fsum(self.weights * np.log1p(np.maximum(eigenvalues, 0.0)).sum(axis=1))
 
     def slopes(self, shares: Vector) -> Vector:
-        """Return how much one more share of each action adds."""
+        """Return the gradient with respect to the share of each action."""
         squares = np.square(self._narrow(shares)).sum(axis=1)
         result: Vector = self.weights @ np.where(self.played, squares, 0.0)
         return result
 
     def bends(self, shares: Vector) -> tuple[Vector, Vector]:
-        """Return the slopes and minus the second derivatives."""
+        """Return the gradient and the negative of the Hessian."""
         narrow = np.where(self.played[:, None, :], self._narrow(shares), 0.0)
         curved = np.zeros((len(shares), len(shares)))
         for weight, part, last in zip(self.weights, narrow, self.last, strict=True):
@@ -208,11 +208,11 @@ class Designs:
         return total, curved
 
     def _grown(self, shares: Vector) -> Vector:
-        """Return what the actions up to each level add to the design."""
+        """Return the contribution of the actions up to each level to the design."""
         weighted = self.scaled * shares[:, None]
         return np.cumsum(weighted[:, :, None] * self.scaled[:, None, :], axis=0)[self.last]
 
     def _narrow(self, shares: Vector) -> Vector:
-        """Return the actions in units of what the design at each level's end does not know."""
+        """Return the actions, whitened by the design at the end of each level."""
         root = np.linalg.cholesky(self._grown(shares) + np.eye(self.scaled.shape[1]))
         return np.linalg.solve(root, self.scaled.T)

@@ -1,1 +1,1 @@
-"""How small the regret, or the time to find the best arm, can be."""
+"""Lower bounds on the regret and on the time to identify the best arm."""

@@ -1,4 +1,4 @@
-"""Arms with one best among them, and the class of laws their rewards come from."""
+"""Arms with a unique best arm, and the class of reward distributions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from halfseen.theory.arms.dimension import has_fixed_arms
 from halfseen.theory.lower.least_divergence import FAMILIES, TwoPoints, UniformLaw, bounded
 
 BOUNDED = "bounded"
-TIED = 1e-12  # gaps below it, relative to the means, are rounding errors
-FITTING = {  # the classes of laws that rewards of a kind belong to, the usual one first
+TIED = 1e-12  # gaps below this, relative to the means, are rounding errors
+FITTING = {  # the classes of distributions that each kind of reward belongs to, default first
     "gaussian": ("gaussian", "gaussian-unknown-variance"),
     "bernoulli": ("bernoulli", BOUNDED),
     "uniform": (BOUNDED,),
@@ -33,7 +33,7 @@ FITTING = {  # the classes of laws that rewards of a kind belong to, the usual o
 
 @dataclass(frozen=True, eq=False)
 class ArmClass(ByValue):
-    """Arms that can be played, how often they are observed, and the class of their laws."""
+    """Playable arms, their observation probabilities, and the class of their distributions."""
 
     means: Vector
     observe: Vector
@@ -45,7 +45,7 @@ class ArmClass(ByValue):
 
     @property
     def best(self) -> int:
-        """Place of the best arm among those that can be played."""
+        """Index of the best arm among those that can be played."""
         return int(np.argmax(self.means))
 
     @property
@@ -55,16 +55,16 @@ class ArmClass(ByValue):
 
     @property
     def worse(self) -> NDArray[np.int64]:
-        """Places of all arms but the best one."""
+        """Indices of all arms except the best one."""
         return np.flatnonzero(np.arange(len(self.means)) != self.best)
 
     def information(self, above: Vector | float = 0.0) -> Vector:
-        """Return nats per observation of each worse arm against laws of a mean above the best.
+        """Return the least divergence of each worse arm from laws with a mean above the best.
 
         Parameters
         ----------
         above
-            How far above the best mean, one number or one per worse arm.
+            Distance above the best mean, one number or one per worse arm.
         """
         worse = self.worse
         rises = self.gaps[worse] + above
@@ -87,14 +87,14 @@ class ArmClass(ByValue):
         return UniformLaw(math.sqrt(3.0) * noise)
 
     def per_arm(self, values: Vector, otherwise: float) -> Vector:
-        """Return one value per arm of the problem, those that cannot be played included."""
+        """Return one value per arm of the problem; `otherwise` for arms that cannot be played."""
         result = np.full(self.of_all, otherwise)
         result[self.arms] = values
         return result
 
 
 def arm_class(problem: Any, censorship: Any, family: Any = None) -> ArmClass:
-    """Return the arms of a problem and the class of their laws, or refuse them in a sentence."""
+    """Return the arms of a problem and the class of their laws; raise if no bound is known."""
     if not isinstance(problem, ArmedBandit):
         raise InvalidInput("problem", "must be a bandit with arms", problem, "Give ArmedBandit.")
     if not isinstance(censorship, Censorship):
@@ -150,13 +150,13 @@ def _family(problem: ArmedBandit, reward: str, family: Any) -> str:
 
 
 def refuse_missing_by_reward(censorship: Censorship) -> None:
-    """Refuse a censorship under which observed rewards are not a fair sample."""
+    """Raise if whether a reward is observed depends on its value."""
     if censorship.depends_on_reward:
         raise InvalidInput(
             "censorship",
             "must not depend on the reward for a lower bound",
             censorship,
-            "Nothing is known of what is missing not at random; use PerArm, or one law per arm.",
+            "No bound is known for rewards missing not at random; use PerArm, or one law per arm.",
         )
 
 

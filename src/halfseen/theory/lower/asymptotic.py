@@ -27,24 +27,24 @@ from halfseen.theory.lower.graves_lai import graves_lai
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AsymptoticLowerBound(Shown, ByValue):
-    """The least slope of the regret in log T, and the plays that reach it.
+    """The least slope of the regret in log T, and the allocation that attains it.
 
-    It is an asymptotic slope, not a bound at finite T: good policies are below C log T there.
+    It is an asymptotic slope, not a bound at finite T, where good policies are below C log T.
 
     Attributes
     ----------
     constant
         The constant C.
     terms
-        What the plays of each action contribute to C.
+        Contribution of each action to C.
     allocation
-        Plays of each action per log T that reach C; infinite for the best one.
+        Plays of each action per log T that attain C; infinite for the best one.
     certificate
         A proved lower bound on C: C itself in closed form, else the value of a dual point, which
         agrees with C to about 1e-12, to 1e-6 where probabilities are as small as 1e-12.
     ignoring
-        The constant of a policy that is optimal when everything is observed and is run on what
-        is observed, without regard to p.
+        The constant of a policy that is optimal when everything is observed and is run on the
+        observed rewards, ignoring p.
     uncensored
         The constant when everything is observed.
     reference
@@ -61,7 +61,7 @@ class AsymptoticLowerBound(Shown, ByValue):
 
     @property
     def worth(self) -> float:
-        """The worth of knowing p: how many times C a policy that ignores p pays."""
+        """The value of knowing p: the ratio of `ignoring` to C."""
         return self.ignoring / self.constant if self.constant > 0.0 else 1.0
 
     def _headline(self) -> str:
@@ -69,7 +69,7 @@ class AsymptoticLowerBound(Shown, ByValue):
         return f"regret grows at least like {least} log T, {seen} log T if all were observed"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for what is infinite."""
+        """Return plain values, ready for JSON; None for infinite values."""
         return {
             "constant": self.constant,
             "terms": self.terms.tolist(),
@@ -103,7 +103,7 @@ def asymptotic_lower_bound(
     .. math:: \liminf_{T\to\infty}\frac{R_T}{\log T}\ge C=\sum_{\Delta_a>0}\frac{\Delta_a}{p_aK_a},
 
     with :math:`K_a` the least divergence of arm a's law from laws of the class whose mean is
-    above the best one. For linear bandits with a fixed finite set,
+    above the best mean. For linear bandits with a fixed finite set,
 
     .. math:: C=\min_{\eta\ge0}\sum_a\eta_a\Delta_a\quad\text{s.t.}\quad
               \|a\|^2_{H^{-1}}\le\frac{\Delta_a^2}{2\sigma^2},\quad
@@ -117,20 +117,20 @@ def asymptotic_lower_bound(
     censorship
         The probability that each action's reward is observed.
     family
-        The class of laws the policy must cope with: ``"gaussian"``,
+        The class of laws for which the policy is consistent: ``"gaussian"``,
         ``"gaussian-unknown-variance"``, ``"bernoulli"``, ``"poisson"``, ``"exponential"`` or
-        ``"bounded"`` (any law on [0, 1]). Left out, that of the rewards.
+        ``"bounded"`` (any law on [0, 1]). By default, that of the rewards.
 
     Returns
     -------
     AsymptoticLowerBound
-        The constant with its terms, allocation and certificate, and what ignoring p costs.
+        The constant with its terms, allocation and certificate, and the cost of ignoring p.
 
     Notes
     -----
-    Whether p is known changes nothing: a different p would only be more information. For arms
-    there are policies that reach C without knowing p; for linear bandits `ignoring` tells what
-    not using p costs. Where several allocations are optimal for p = 1, it is that of one of them.
+    The bound is the same whether p is known or not. For arms there are policies that attain C
+    without knowing p; for linear bandits `ignoring` is the cost of not using p. If several
+    allocations are optimal for p = 1, it is that of one of them.
 
     References
     ----------
@@ -189,7 +189,7 @@ def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLo
             "LinearBandit.reward",
             "must be gaussian for a lower bound",
             problem.law,
-            "Leave it out: normal rewards are what is worked out here.",
+            "Leave it out: the bound is implemented for Gaussian rewards only.",
         )
     if not isinstance(problem.actions, FiniteActions):
         raise InvalidInput(
@@ -227,7 +227,7 @@ def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLo
         terms=terms,
         allocation=found.plays,
         certificate=found.certificate,
-        ignoring=max(found.constant, math.fsum(without)),  # it is but for rounding
+        ignoring=max(found.constant, math.fsum(without)),  # equal or larger up to rounding
         uncensored=free.constant,
         reference="Graves, Lai (1997)",
     )

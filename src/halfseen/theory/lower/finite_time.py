@@ -1,4 +1,4 @@
-"""The regret that must be paid by a given round, by policies good on neighbouring problems."""
+"""A lower bound on the regret at a given round, for policies good on neighbouring problems."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from halfseen.theory.lower.arm_class import BOUNDED, ArmClass, arm_class
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 SECTIONS = 60
-REGRET_FIX = "Give a regret the policy does not exceed, above 0."
+REGRET_FIX = "Give an upper bound on the policy's regret, above 0."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FiniteLowerBound(Shown, ByValue):
-    """A regret that policies which are good on neighbouring problems exceed.
+    """A lower bound on the regret of policies that are good on neighbouring problems.
 
     Attributes
     ----------
     value
         The bound.
     terms
-        The part of each arm.
+        Contribution of each arm.
     raised
-        How far above the best mean each arm's mean is in the neighbouring problem that decides;
-        0 for arms without a part.
+        Distance of each arm's mean above the best mean in the neighbouring problem that gives the
+        bound; 0 for arms that do not contribute.
     horizon
         The number of rounds it holds for.
     regret
-        The regret a policy must not exceed on this and the neighbouring problems.
+        The largest regret allowed on this and the neighbouring problems.
     silent_until
-        The number of rounds up to which nothing follows for that regret: 8 times it, divided by
-        the largest rise of an arm, at most its gap; infinite if none can rise.
+        The number of rounds up to which the bound is 0 for that regret: 8 times it, divided by the
+        largest possible rise of an arm, at most its gap; infinite if no arm can be raised.
     """
 
     value: float
@@ -53,10 +53,10 @@ class FiniteLowerBound(Shown, ByValue):
 
     @property
     def possible(self) -> bool:
-        """Whether a policy may lose at most `regret` on all these problems.
+        """Whether a policy can have a regret of at most `regret` on all these problems.
 
-        False when `value` exceeds `regret`: then every policy loses more than `regret` on one of
-        the problems, and `value` is a bound for no policy.
+        False if `value` exceeds `regret`: then the regret of every policy exceeds `regret` on one
+        of the problems, and `value` is not a bound for any policy.
         """
         return self.value <= self.regret
 
@@ -74,13 +74,13 @@ class FiniteLowerBound(Shown, ByValue):
                 " problems every policy loses more."
             )
         if not self.says_something:
-            said = f"By round {rounds} nothing follows for policies that lose at most {most}"
+            said = f"By round {rounds} there is no bound for policies that lose at most {most}"
             if math.isinf(self.silent_until):
                 return f"{said} {problems}."
             less = self.regret * self.horizon / self.silent_until
             return (
-                f"{said} {problems}; it does after more than {self.silent_until:,.0f} rounds, or"
-                f" for those that lose less than {show(less)}."
+                f"{said} {problems}; there is one after more than {self.silent_until:,.0f} rounds,"
+                f" or for those that lose less than {show(less)}."
             )
         return (
             f"By round {rounds} it is at least {show(self.value)} for any policy that loses at most"
@@ -107,10 +107,10 @@ def finite_lower_bound(
     *,
     family: str | None = None,
 ) -> FiniteLowerBound:
-    r"""Return the regret by round T of any policy that is good on neighbouring problems.
+    r"""Return a lower bound on the regret at round T of policies good on neighbouring problems.
 
-    A policy that loses at most B on this problem, and on every problem in which one worse arm's
-    mean is raised to at most its gap above the best, loses here at least
+    A policy with a regret of at most B on this problem, and on every problem in which one worse
+    arm's mean is raised to at most its gap above the best, satisfies on this problem
 
     .. math:: R_T\ge\sum_{\Delta_a>0}\Delta_a\max_{0<\varepsilon\le\Delta_a}
               \frac{\log^+(T\varepsilon/8B)}{p_a\,d(\mu_a,\mu^\star+\varepsilon)} .
@@ -124,22 +124,22 @@ def finite_lower_bound(
     horizon
         Number of rounds T.
     regret
-        The regret B that the policy must not exceed on any of these problems.
+        B, an upper bound on the policy's regret on all of these problems.
     family
-        The class of laws, as for `asymptotic_lower_bound`; left out, that of the rewards.
+        The class of laws, as for `asymptotic_lower_bound`; by default that of the rewards.
 
     Returns
     -------
     FiniteLowerBound
-        The bound and the part of each arm.
+        The bound and the contribution of each arm.
 
     Notes
     -----
-    Where the value exceeds B itself no policy is that good (`possible` is False), and where it is
-    0 nothing follows (`says_something` is False); printing the bound says so.
+    If the value exceeds B itself, no policy satisfies the condition (`possible` is False); if it is
+    0, there is no bound (`says_something` is False). The printed sentence mentions both cases.
 
-    This, unlike C log T, holds at every T. As T grows and B is of order log T it tends to C log T,
-    but slowly.
+    Unlike C log T, this bound holds at every T. If B is of order log T, it tends to C log T as T
+    grows, but slowly.
 
     References
     ----------
@@ -175,8 +175,8 @@ def finite_lower_bound(
 def _largest_ratios(arms: ArmClass, offset: float) -> tuple[Vector, Vector]:
     """Maximise (log e + offset)/d(m, M + e) for each worse arm, over e up to its gap.
 
-    Where the log is positive this is a concave function over a convex one, which has one maximum:
-    golden-section search in log e, of all arms at once.
+    Where the log is positive this is a concave function over a convex one and has a single
+    maximum, found by golden-section search in log e for all arms at once.
     """
     most = np.log(arms.gaps[arms.worse])
     least = np.minimum(np.full(len(most), -offset), most)

@@ -1,4 +1,4 @@
-"""Every lower bound of a problem in one object."""
+"""All lower bounds for a problem in one object."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SUBJECTS = {  # name of an input in a sentence about the problem
     "ArmedBandit.noise": "the noise",
     "LinearBandit.actions": "the actions",
     "LinearBandit.reward": "the rewards",
-    "censorship": "what is seen",
+    "censorship": "the censorship",
     "problem": "the problem",
     "observe": "the arms",
 }
@@ -45,13 +45,14 @@ class LowerBounds(Tabular):
     Attributes
     ----------
     asymptotic
-        The least slope of the regret in log T; None where it is not known.
+        The least slope of the regret in log T; None if it is not known.
     finite
-        The least regret by the horizon of policies good on neighbouring problems; None likewise.
+        The bound at the horizon for policies good on neighbouring problems; None if unknown.
     minimax
-        The regret every policy exceeds on some problem observed alike; None likewise.
+        The regret that every policy exceeds on some problem with the same probabilities of being
+        observed; None if unknown.
     reasons
-        What would have to hold for one that is missing, by name.
+        For each bound that is missing, by name, the condition under which it is known.
     """
 
     asymptotic: AsymptoticLowerBound | None
@@ -60,7 +61,7 @@ class LowerBounds(Tabular):
     reasons: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON; None for what is missing."""
+        """Return plain values, ready for JSON; None for missing bounds."""
         parts = {"asymptotic": self.asymptotic, "finite": self.finite, "minimax": self.minimax}
         found = {name: None if part is None else part.to_dict() for name, part in parts.items()}
         return found | {"reasons": dict(self.reasons)}
@@ -75,7 +76,7 @@ class LowerBounds(Tabular):
         return Table(("bound", "of", "at least"), tuple(row for row in rows if row[2] is not None))
 
     def plot(self) -> alt.Chart:
-        """Return a chart of what each action contributes to the least slope of the regret."""
+        """Return a chart of each action's contribution to the least slope of the regret."""
         from halfseen.report.core.arm_rows import bars
 
         if self.asymptotic is None:
@@ -83,7 +84,7 @@ class LowerBounds(Tabular):
                 "LowerBounds.plot",
                 "needs a least slope of the regret",
                 "none",
-                f"For one, {self.reasons['asymptotic']}.",
+                f"For a bound, {self.reasons['asymptotic']}.",
             )
         terms = self.asymptotic.terms
         names = [str(action) for action in range(len(terms))]
@@ -92,7 +93,7 @@ class LowerBounds(Tabular):
 
     @property
     def _holding(self) -> FiniteLowerBound | None:
-        """The bound by the horizon, unless it says nothing or no policy is that good."""
+        """The bound at the horizon, unless it is 0 or no policy satisfies its condition."""
         low = self.finite
         return low if low is not None and low.possible and low.says_something else None
 
@@ -110,16 +111,16 @@ class LowerBounds(Tabular):
         return list(self.sentences())
 
     def sentences(self) -> list[str]:
-        """Return each bound as a sentence, and why there is no slope if there is none."""
+        """Return each bound as a sentence, and why the least slope is unknown if it is."""
         said = []
         if self.asymptotic is None:
-            said.append(f"No least slope is known here: for one, {self.reasons['asymptotic']}.")
+            said.append(f"No least slope is known here: for a bound, {self.reasons['asymptotic']}.")
         else:
             low = self.asymptotic
             text = f"As T grows, regret grows at least like {show(low.constant)} log T"
             text += f" for any consistent policy ({low.reference})."
             if low.constant == 0.0:
-                text = "Nothing known makes regret grow with T here: the least slope in log T is 0."
+                text = "No lower bound that grows with T is known: the least slope in log T is 0."
             if low.worth > 1.0 + 1e-9:
                 text += f" Ignoring p costs {low.worth:,.3g} times that."
             said.append(text)
@@ -151,8 +152,8 @@ def lower_bounds(
     horizon
         Number of rounds T.
     regret
-        The regret B of `finite_lower_bound`: what a policy must not exceed on this problem and
-        its neighbours.
+        The regret B of `finite_lower_bound`: an upper bound on the policy's regret on this problem
+        and its neighbours.
 
     Returns
     -------
@@ -201,9 +202,9 @@ def lower_bounds(
 
 
 def slope_in_log(rounds: Any, regret: Vector) -> tuple[int, Vector]:
-    """Return the growth of regret per unit of log T over the last tenfold of rounds.
+    """Return the growth of regret per unit of log T over the last factor of ten of the rounds.
 
-    It is what the asymptotic constant is to be compared with.
+    It is the quantity to compare with the asymptotic constant.
 
     Parameters
     ----------
@@ -215,7 +216,7 @@ def slope_in_log(rounds: Any, regret: Vector) -> tuple[int, Vector]:
     Returns
     -------
     tuple
-        The round the growth is counted from, and the slope of each replication.
+        The round from which the growth is measured, and the slope of each replication.
     """
     last = rounds[-1]
     start = max(int(np.searchsorted(rounds, last / 10.0, side="right")) - 1, 0)

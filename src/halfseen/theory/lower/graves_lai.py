@@ -1,4 +1,4 @@
-"""The Graves-Lai constant: the least sum of gaps that identifies the best action."""
+"""The Graves-Lai constant: the least regret per log T that identifies the best action."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from halfseen.checks import Vector
 from halfseen.equality import ByValue
 
-PARALLEL, RANK = 1e-12, 1e-9  # relative lengths below which a direction is not there
-FEW = 40  # actions up to which all are looked at from the start
-ADDED = 20  # actions that are added to a working set at a time
-SUPPORTS = (1e-4, 1e-6, 1e-8, 1e-2)  # what counts as positive when the solution is polished
+PARALLEL, RANK = 1e-12, 1e-9  # relative lengths below which a direction counts as 0
+FEW = 40  # number of actions up to which no working sets are used
+ADDED = 20  # number of actions added to a working set at a time
+SUPPORTS = (1e-4, 1e-6, 1e-8, 1e-2)  # thresholds for the support when the solution is polished
 
 
 @dataclass(frozen=True, eq=False)
 class Allocation(ByValue):
-    """Plays of every action per log T, what they cost, and a value no allocation can be below."""
+    """Plays of every action per log T, their cost, and a lower bound on the cost of any others."""
 
     plays: Vector
     constant: float
@@ -43,7 +43,7 @@ class Bracket(NamedTuple):
 
 
 class Point(NamedTuple):
-    """What the barrier and the certificate need to know about some z."""
+    """Quantities at a point z that the barrier and the certificate need."""
 
     spread: Vector  # g_a = u_a' M^-1 u_a
     cross: Vector  # Q_ab = u_a' M^-1 x_b
@@ -59,7 +59,7 @@ def graves_lai(
     rows, directions = _off_the_best(actions, best)
     if len(rows) == 0 or noise == 0.0:
         return Allocation(plays, 0.0, 0.0)
-    scale = float(gaps[rows].max())  # in units of the largest gap nothing overflows
+    scale = float(gaps[rows].max())  # units of the largest gap, to avoid overflow
     relative = gaps[rows] / scale
     probes = directions * np.sqrt(observe[rows] / relative)[:, None]
     questions = directions * (math.sqrt(2.0) / relative)[:, None]
@@ -70,7 +70,7 @@ def graves_lai(
 
 
 def _off_the_best(actions: Vector, best: int) -> tuple[Any, Vector]:
-    """Return the actions not parallel to the best one, and coordinates of what is orthogonal."""
+    """Return the actions not parallel to the best one, and their orthogonal components."""
     chosen = actions[best]
     length = float(chosen @ chosen)
     off = actions - np.outer(actions @ chosen / length, chosen) if length > 0.0 else actions.copy()
@@ -85,7 +85,7 @@ def _off_the_best(actions: Vector, best: int) -> tuple[Any, Vector]:
 
 
 def least_cost(program: Program) -> tuple[Vector, float]:
-    """Return the z of the least sum, exactly feasible, and a lower bound on that sum."""
+    """Return an exactly feasible z with the least sum, and a lower bound on that sum."""
     probes, questions = program
     if probes.shape[1] == 1:
         cost = np.zeros(len(probes))
@@ -97,7 +97,7 @@ def least_cost(program: Program) -> tuple[Vector, float]:
 
 
 def _by_working_sets(program: Program) -> Bracket:
-    """Solve with few probes and questions, and add those that the solution leaves out wrongly."""
+    """Solve with few probes and questions, and add those that violate the optimality conditions."""
     probes, questions = program
     played, asked = _first_sets(program)
     best = None
@@ -128,7 +128,7 @@ def _first_sets(program: Program) -> tuple[Any, Any]:
 
 
 def _largest(values: Vector, chosen: Any, limit: float) -> Any:
-    """Return the places of the largest values above a limit that are not chosen yet."""
+    """Return the indices of the largest values above a limit that are not chosen yet."""
     others = np.flatnonzero(values > limit * (1.0 + 1e-10))
     others = np.setdiff1d(others, chosen)
     return others[np.argsort(-values[others], kind="stable")][:ADDED]
@@ -167,7 +167,7 @@ def _point(program: Program, z: Vector) -> Point:
 
 
 def _bracket(program: Program, z: Vector, multipliers: Vector) -> Bracket:
-    """Return z made exactly feasible, its multipliers, what they certify, and its sum."""
+    """Return z scaled to be exactly feasible, its multipliers, their lower bound, and its sum."""
     at = _point(program, z)
     feasible = z * at.spread.max()
     most = (multipliers @ at.cross**2).max()
@@ -223,7 +223,7 @@ def _barrier_value(at: Point, z: Vector, weight: float) -> float:
 
 
 def _polished(program: Program, z: Vector, multipliers: Vector, part: float) -> Bracket | None:
-    """Solve the optimality conditions on what seems to be positive, by Newton's method."""
+    """Solve the optimality conditions on the estimated support, by Newton's method."""
     asked = np.flatnonzero(multipliers > part * multipliers.max())
     played = np.flatnonzero(z > part * z.max())
     small = Program(program.probes[played], program.questions[asked])
@@ -247,5 +247,5 @@ def _polished(program: Program, z: Vector, multipliers: Vector, part: float) -> 
     whole[played], prices[asked] = cost, price
     try:
         return _bracket(program, whole, prices)
-    except np.linalg.LinAlgError:  # what seems to be positive does not span all directions
+    except np.linalg.LinAlgError:  # the estimated support does not span all directions
         return None

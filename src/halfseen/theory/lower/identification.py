@@ -1,4 +1,4 @@
-"""The rounds it takes to know which arm is best."""
+"""The number of rounds needed to identify the best arm."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from halfseen.theory.lower.least_divergence import FAMILIES
 
 ONE_PARAMETER = ("gaussian", "bernoulli", "poisson", "exponential")
 LARGEST_LOG_RATIO = 350.0  # log ratio of observations of a rival to those of the best arm
-FURTHEST = 1e4  # stands for an infinite logarithm
+FURTHEST = 1e4  # represents an infinite logarithm
 SMALLEST_VARIANCE = 1e-100  # relative to the largest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IdentificationTime(Shown, ByValue):
-    """How long it takes to know the best arm, and how to spend the rounds.
+    """The time needed to identify the best arm, and the optimal allocation of rounds.
 
     Attributes
     ----------
     rounds
-        The characteristic time T*: to be wrong with probability at most delta takes on average at
-        least `rounds` times kl(delta, 1 - delta), about log(1/delta).
+        The characteristic time T*: an error probability of at most delta takes on average at least
+        `rounds` times kl(delta, 1 - delta) rounds, where the second factor is about log(1/delta).
     weights
-        Share of the rounds each arm gets in the shortest plan.
+        Share of the rounds of each arm in the optimal allocation.
     ignoring
-        The same number when observations are shared out as if everything were observed.
+        The same if observations are allocated as if everything were observed.
     equal
-        The same number when every arm is played equally often.
+        The same if every arm is played equally often.
     uncensored
         The characteristic time when everything is observed.
     """
@@ -50,7 +50,7 @@ class IdentificationTime(Shown, ByValue):
     uncensored: float
 
     def expected_rounds(self, risk: float) -> float:
-        r"""Return the least expected number of rounds to be wrong with at most this probability.
+        r"""Return the least expected number of rounds for an error probability of at most `risk`.
 
         .. math:: T^\star\,\mathrm{kl}(\delta,1-\delta)
         """
@@ -71,7 +71,7 @@ class IdentificationTime(Shown, ByValue):
 def identification_time(
     problem: ArmedBandit, censorship: Censorship, *, family: str | None = None
 ) -> IdentificationTime:
-    r"""Return the rounds that any rule needs to name the best arm with a given confidence.
+    r"""Return the number of rounds that any rule needs to identify the best arm.
 
     Every rule that is wrong with probability at most delta, p known or not, takes on average at
     least :math:`T^\star\mathrm{kl}(\delta,1-\delta)` rounds, where
@@ -88,12 +88,12 @@ def identification_time(
     censorship
         The probability that each arm's reward is observed.
     family
-        The class of laws, as for `asymptotic_lower_bound`; left out, that of the rewards.
+        The class of laws, as for `asymptotic_lower_bound`; by default that of the rewards.
 
     Returns
     -------
     IdentificationTime
-        The time, the shares of the rounds, and what ignoring p or equal shares cost.
+        The time, the shares of the rounds, and the times if p is ignored or shares are equal.
 
     Notes
     -----
@@ -117,7 +117,7 @@ def identification_time(
             "ArmedBandit.reward" if family is None else "family",
             f"must be one of {', '.join(ONE_PARAMETER)} for an identification time",
             arms.reward if family is None else family,
-            "Leave it out." if arms.reward in ONE_PARAMETER else "Nothing else is worked out.",
+            "Leave it out." if arms.reward in ONE_PARAMETER else "Change ArmedBandit.reward.",
         )
     if len(arms.means) < 2:
         raise InvalidInput("ArmedBandit.means", "must have at least 2 entries", 1, "Add an arm.")
@@ -128,14 +128,14 @@ def identification_time(
                 "ArmedBandit.noise",
                 "must be above 0 for an identification time",
                 0.0,
-                "Without noise one observation tells.",
+                "Without noise one observation of each arm suffices.",
             )
-        # in units of the least gap and the largest noise nothing overflows
+        # in units of the least gap and the largest noise, to avoid overflow
         gap, noise = float(arms.gaps[arms.worse].min()), float(arms.noise.max())
         unit = min(noise / gap, 1e150) ** 2
         variance = np.maximum((arms.noise / noise) ** 2, SMALLEST_VARIANCE)
         arms = replace(arms, means=-arms.gaps / gap)
-    seen = arms.observe / variance  # an observation of variance v is worth 1/v of variance 1
+    seen = arms.observe / variance  # an observation counts in proportion to 1 / variance
     rounds, weights = _solve(arms, seen)
     uncensored, plan = _solve(arms, 1.0 / variance)
     equal = np.full(len(weights), 1.0 / len(weights))
@@ -185,17 +185,17 @@ def _at_level(arms: ArmClass, level: float, rivals: Any, most: float) -> Vector:
 
 
 def _rate(arms: ArmClass, seen: Vector, weights: Vector) -> float:
-    """Return the nats per round against the nearest rival, of given shares of the rounds."""
+    """Return the information per round against the nearest rival, for given shares."""
     gained = weights * seen
     logs = np.log(gained[arms.worse]) - math.log(gained[arms.best])
     return float(gained[arms.best] * _level(arms, logs, arms.worse).min())
 
 
 def _solve(arms: ArmClass, seen: Vector) -> tuple[float, Vector]:
-    """Return the characteristic time and the shares of the rounds that reach it.
+    """Return the characteristic time and the shares of the rounds that attain it.
 
-    All rivals are equally hard to tell from the best arm, at a level found from the hardest
-    one's ratio of observations.
+    At the optimum all rivals are equally hard to distinguish from the best arm, at a level found
+    from the ratio of observations of the hardest one.
     """
     from scipy.optimize import brentq
 

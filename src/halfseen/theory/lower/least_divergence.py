@@ -1,4 +1,4 @@
-"""How many nats an observation of one law gives against the nearest law of a larger mean."""
+"""The least Kullback-Leibler divergence of a law from the laws of a class with a larger mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from halfseen.checks import Vector
 
-Divergence = Callable[[Any, Any, Any], Vector]  # of a mean, how far it is raised, and the noise
+Divergence = Callable[[Any, Any, Any], Vector]  # of the mean, its increase, and the noise
 SERIES = 0.1  # below, t - log(1+t) is summed term by term
 FAR = 0.3  # below, the bounded class is computed from small differences alone
 TERMS = range(1, 17)
@@ -76,7 +76,7 @@ FAMILIES: dict[str, Divergence] = {
 
 @dataclass(frozen=True)
 class TwoPoints:
-    """A law on two numbers, given by how far below and above its mean they are."""
+    """A law on two points, given by their distances below and above the mean."""
 
     below: float
     above: float
@@ -139,14 +139,14 @@ def _even_series(x: float, coefficients: list[float]) -> float:
 def bounded(law: TwoPoints | UniformLaw, rise: float, room: float) -> tuple[float, float]:
     """Return max over s in [0, 1] of E log(1 - s (X-M)/(1-M)), and the s that attains it.
 
-    The derivative in s has the sign of 1 - E 1/(1 - s (X-M)/(1-M)), which falls.
+    The derivative in s has the sign of 1 - E 1/(1 - s (X-M)/(1-M)), which is decreasing.
 
     Parameters
     ----------
     law
         The law of X.
     rise
-        How far M is above the mean of X, above 0.
+        M minus the mean of X, above 0.
     room
         1 - M, above 0.
     """

@@ -1,4 +1,4 @@
-"""The minimax regret over all problems observed with the same probabilities."""
+"""Lower bounds on the minimax regret over all problems with given observation probabilities."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class MinimaxLowerBound(Shown):
     Attributes
     ----------
     value
-        The larger of the terms.
+        The largest of the terms.
     terms
         The bound of each proof, by name.
     largest_mean
-        The largest mean in the problem the larger one is proved with; other means are 0 or half
-        of it. With Bernoulli rewards means are counted from 1/2.
+        The largest mean in the problem that proves the largest term; other means are 0 or half of
+        it. With Bernoulli rewards means are relative to 1/2.
     """
 
     value: float
@@ -37,7 +37,7 @@ class MinimaxLowerBound(Shown):
     largest_mean: float
 
     def _headline(self) -> str:
-        return f"every policy loses at least {show(self.value)} on some problem observed alike"
+        return f"every policy loses at least {show(self.value)} on some problem with the same p"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -60,11 +60,11 @@ def minimax_lower_bound(
     .. math:: R_T\ge\max\Bigl(\frac{e^{-1/2}}{16}\sqrt{T(D-\min_av_a)},\
               \frac12\bigl(1-\frac{\max_av_a}D\bigr)^2\sqrt{TD}\Bigr).
 
-    The second holds with any smaller :math:`v` as well, and is best with :math:`\min(v_a,c)` for
-    one of the :math:`v_a` as :math:`c`: a third term, with which the bound never falls when an arm
-    is seen less.
+    The second also holds with any smaller :math:`v`, and is largest with :math:`\min(v_a,c)` for
+    one of the :math:`v_a` as :math:`c`. This is a third term, with which the bound never decreases
+    when an arm is observed less often.
 
-    For Bernoulli rewards, with :math:`D=\sum_a1/p_a`, it is the largest over
+    For Bernoulli rewards, with :math:`D=\sum_a1/p_a`, it is the maximum over
     :math:`0<g<\frac14` of
 
     .. math:: \frac{Tg}8\exp\Bigl(\frac T{2(D-1/p_{\max})}\log(1-16g^2)\Bigr).
@@ -83,17 +83,17 @@ def minimax_lower_bound(
     Returns
     -------
     MinimaxLowerBound
-        The bound, the terms it is the larger of, and how large its means are.
+        The bound, the terms it is the maximum of, and the largest mean in its proof.
 
     Notes
     -----
-    Less feedback can only be harder: a policy with more feedback can discard it. In the second
-    proof only the information of an observation, :math:`g^2/(2v_a)` per play, is used, and it is
-    less than with a smaller :math:`v_a`.
+    Less feedback can only make a problem harder: a policy with more feedback can discard it. The
+    second proof uses only the information per play, :math:`g^2/(2v_a)`, which is less than with a
+    smaller :math:`v_a`.
 
     Since :math:`D-\min v\ge D/2`, the order is :math:`\sqrt{DT}`, that of the upper bounds: the
-    effective dimension is what a censored problem costs in the worst case. It says nothing about
-    a given problem, on which a policy may lose less.
+    effective dimension determines the worst-case regret of a censored problem. On a given problem
+    the regret may be smaller.
 
     References
     ----------
@@ -129,7 +129,7 @@ def minimax_lower_bound(
 
 
 def _capped(variances: Vector, time: float) -> tuple[float, float]:
-    """Return the largest bound with all means 0 but one over every cap of sorted variances.
+    """Return the largest bound with all means but one equal to 0, over all caps on the variances.
 
     With k variances above the cap c and a sum of a below it, the bound is proportional to
     (a + (k-1) c)^2 (a + k c)^(-3/2). As c grows this falls, rises, or falls and then rises, so that
@@ -143,7 +143,7 @@ def _capped(variances: Vector, time: float) -> tuple[float, float]:
 
 
 def _alike(total: float, most: float, time: float) -> tuple[float, float]:
-    """Return the bound of the proof with all means 0 but one, and that one."""
+    """Return the bound of the proof with all means but one equal to 0, and that mean."""
     if not total > 0.0 or not time > 0.0:
         return 0.0, 0.0
     others = 1.0 - most / total
