@@ -147,7 +147,7 @@ def lower_section(result: Result) -> Html:
     )
     if not study.linear:
         intro += (
-            " “Worst case”: what every policy loses at least on some problem observed alike, not"
+            " “Worst case”: what every policy loses at least on some problem with the same p, not"
             " necessarily on this one."
         )
     blocks: list[object] = []
