@@ -20,7 +20,7 @@ def log_mixture(successes: Vector, failures: Vector) -> Vector:
     The terms of order n, which would leave few digits of the difference, cancel on paper.
     """
     n = successes + failures
-    return _half_up(successes) + _half_up(failures) - _one_up(n) - math.log(math.pi)
+    return _half_up(successes) + _half_up(failures) - one_up(n) - math.log(math.pi)
 
 
 def _half_up(x: Vector) -> Vector:
@@ -33,7 +33,7 @@ def _half_up(x: Vector) -> Vector:
     return np.where(x > MANY, series, gammaln(few + 0.5) - xlogy(few, few) + few)
 
 
-def _one_up(x: Vector) -> Vector:
+def one_up(x: Vector) -> Vector:
     """Return log Gamma(x + 1) - x log x + x."""
     from scipy.special import gammaln, xlogy
 

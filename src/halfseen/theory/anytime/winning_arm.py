@@ -118,11 +118,13 @@ def winner(
         ``"either"`` works everywhere. ``"separate"`` is quicker on logs of a bandit policy,
         where the leader has far more observations; ``"pairwise"`` in designed experiments.
     noise
-        Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
+        Sub-Gaussian scale of the rewards, one number or one per arm; only Gaussian rewards need it.
     rho
-        How few observations the rule is made for; chosen before looking.
+        How few observations the rule is made for, of Poisson rewards how few events; chosen before
+        looking. Bernoulli rewards need none.
     reward
-        ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
+        ``"gaussian"`` (any sub-Gaussian law), ``"bernoulli"`` (any law between 0 and 1),
+        ``"poisson"`` or ``"exponential"``.
 
     Returns
     -------
