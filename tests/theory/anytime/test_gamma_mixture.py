@@ -218,8 +218,8 @@ def test_digits_are_kept_at_any_count(law, n):
 @pytest.mark.parametrize(
     ("law", "total", "said"),
     [
-        ("poisson", 1.5, r"`total\[0\]` must be a whole number of at least 0"),
-        ("poisson", -1, r"`total\[0\]` must be a whole number of at least 0"),
+        ("poisson", 1.5, r"`total\[0\]` must be a whole number from 0 to 1e.100"),
+        ("poisson", -1, r"`total\[0\]` must be a whole number from 0 to 1e.100"),
         ("exponential", 0, r"`total\[0\]` must be above 0, as exponential rewards are; got 0.0"),
         ("exponential", -1, r"`total\[0\]` must be above 0"),
     ],
@@ -227,3 +227,19 @@ def test_digits_are_kept_at_any_count(law, n):
 def test_sums_that_the_law_cannot_have_are_refused(law, total, said):
     with pytest.raises(InvalidInput, match=said):
         confidence_sequence([2], [total], reward=law)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("rho", [1e-300, 1e-3, 1e150, 1e300])
+def test_no_number_is_too_large(law, rho):
+    for counts, totals in (
+        ([100, 90], [50, 40]),
+        ([1e100, 3], [1e99, 3]),
+        ([5, 1e100], [1e100, 1]),
+    ):
+        found = winner(counts, totals, reward=law, rho=rho)
+        assert not np.any(np.isnan(found.evidence))
+        low, high = confidence_sequence(counts, totals, reward=law, rho=rho)
+        means = np.array(totals) / np.array(counts)
+        assert np.all((low <= means * (1 + 1e-12)) & (means <= high * (1 + 1e-12)))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from halfseen import ArmedBandit, FixedArms, PerArm
+from halfseen import ArmedBandit, FixedArms, PerArm, Uniform
 from halfseen.errors import InvalidInput
 from halfseen.theory import identification_time
 
@@ -164,3 +164,14 @@ def test_arms_that_cannot_be_played_get_no_share():
 def test_bad_input_is_refused_in_a_sentence(arms, options, said):
     with pytest.raises(InvalidInput, match=said):
         identification_time(arms, PerArm([0.5] * arms.arms), **options)
+
+
+def test_a_law_that_is_not_worked_out_is_refused_as_such_whatever_else_is_wrong():
+    """Told to lower the noise, or to use uniform rewards, one met a second refusal."""
+    for arms in (
+        ArmedBandit([1.0, 0.5], noise=0.2, reward="uniform"),
+        ArmedBandit([1.0, 0.5], reward="student-t"),
+    ):
+        said = "one of gaussian, bernoulli, poisson, exponential for an identification time"
+        with pytest.raises(InvalidInput, match=said):
+            identification_time(arms, Uniform(0.5))

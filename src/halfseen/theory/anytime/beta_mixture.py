@@ -28,7 +28,7 @@ def _half_up(x: Vector) -> Vector:
     from scipy.special import gammaln, xlogy
 
     many = np.maximum(x, MANY)
-    series = 0.5 * math.log(2.0 * math.pi) - (1.0 - 7.0 / (120.0 * many * many)) / (24.0 * many)
+    series = 0.5 * math.log(2.0 * math.pi) - (1.0 - 7.0 / many / many / 120.0) / many / 24.0
     few = np.minimum(x, MANY)
     return np.where(x > MANY, series, gammaln(few + 0.5) - xlogy(few, few) + few)
 
@@ -38,6 +38,6 @@ def one_up(x: Vector) -> Vector:
     from scipy.special import gammaln, xlogy
 
     many = np.maximum(x, MANY)
-    series = 0.5 * np.log(2.0 * math.pi * many) + (1.0 - 1.0 / (30.0 * many * many)) / (12.0 * many)
+    series = 0.5 * np.log(2.0 * math.pi * many) + (1.0 - 1.0 / many / many / 30.0) / many / 12.0
     few = np.minimum(x, MANY)
     return np.where(x > MANY, series, gammaln(few + 1.0) - xlogy(few, few) + few)

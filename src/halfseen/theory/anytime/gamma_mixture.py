@@ -46,7 +46,8 @@ def least_product(first: Samples, second: Samples) -> Vector:
     """Return the log of the product of two mixtures at the common rate where it is smallest.
 
     With A and B events, prior included, and shares e and f of the exposure, the derivative in
-    z, the rate times the whole exposure, is 0 where 1 = A e/(rho + e z) + B f/(rho + f z).
+    z, the rate times the whole exposure, is 0 where 1 = A e/(rho + e z) + B f/(rho + f z). In
+    units of all events and the prior no term of this quadratic equation is large.
     """
     rho = first.rho
     (events, time), (others, their_time) = as_events(first), as_events(second)
@@ -54,11 +55,13 @@ def least_product(first: Samples, second: Samples) -> Vector:
         longest = np.maximum(time, their_time)
         share = (time / longest) / (time / longest + their_time / longest)
         rest = (their_time / longest) / (time / longest + their_time / longest)
-        square = share * rest
-        slope = rho - (events + others + 2.0 * rho) * square
-        level = rho * (events * share + others * rest)
+        unit = events + others + rho
+        prior, square = rho / unit, share * rest
+        slope = prior - (1.0 + prior) * square
+        level = prior * (events / unit * share + others / unit * rest)
         root = np.sqrt(slope * slope + 4.0 * square * level)
-        z = np.where(slope > 0.0, 2.0 * level / (root + slope), (root - slope) / (2.0 * square))
+        y = np.where(slope > 0.0, 2.0 * level / (root + slope), (root - slope) / (2.0 * square))
+        z = unit * y
         return log_ratio(events, share * z, rho) + log_ratio(others, rest * z, rho)
 
 

@@ -12,6 +12,8 @@ from halfseen.errors import InvalidInput, counted_entries
 from halfseen.problems.rewards import FAMILIES
 from halfseen.theory import inputs
 
+LARGEST = 1e100  # number of observations or of events
+
 
 class Samples(NamedTuple):
     """Counts and sums of the observed rewards of some arms, and how the rewards are distributed."""
@@ -37,7 +39,7 @@ class Samples(NamedTuple):
 
 def samples(observed: Any, total: Any, noise: Any, rho: Any, reward: Any) -> Samples:
     """Return checked samples, or raise a sentence that names what does not fit."""
-    counts = inputs.many("observed", observed, at_least=0.0, at_most=1e100)
+    counts = inputs.many("observed", observed, at_least=0.0, at_most=LARGEST)
     sums = inputs.many("total", total)
     if len(sums) != len(counts):
         raise InvalidInput(
@@ -68,8 +70,8 @@ def _refuse_impossible(counts: Vector, sums: Vector, family: str) -> None:
         wrong = (sums < 0.0) | (sums > counts)
         said = "must be between 0 and {n:g}, the number observed, for rewards between 0 and 1"
     elif family == "poisson":
-        wrong = (sums < 0.0) | (sums != np.rint(sums))
-        said = "must be a whole number of at least 0, a sum of counts"
+        wrong = (sums < 0.0) | (sums > LARGEST) | (sums != np.rint(sums))
+        said = f"must be a whole number from 0 to {LARGEST:g}, a sum of counts"
         use = "Correct it, or use another law: rewards that are no counts are not Poisson."
     elif family == "exponential":
         wrong = (counts > 0.0) & (sums <= 0.0)

@@ -66,7 +66,7 @@ class FiniteLowerBound(Shown, ByValue):
         return self.value > 0.0
 
     def __str__(self) -> str:
-        rounds, most = f"{self.horizon:,.0f}", show(self.regret)
+        rounds, most = show(float(self.horizon)), show(self.regret)
         problems = "here and wherever one worse arm is raised above the best"
         if not self.possible:
             return (
@@ -79,7 +79,7 @@ class FiniteLowerBound(Shown, ByValue):
                 return f"{said} {problems}."
             less = self.regret * self.horizon / self.silent_until
             return (
-                f"{said} {problems}; it does after more than {self.silent_until:,.0f} rounds, or"
+                f"{said} {problems}; it does after more than {show(self.silent_until)} rounds, or"
                 f" for those that lose less than {show(less)}."
             )
         return (

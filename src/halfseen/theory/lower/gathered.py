@@ -101,10 +101,12 @@ class LowerBounds(Tabular):
         if self.asymptotic is not None:
             said.append(f"{show(self.asymptotic.constant)} log T as T grows")
         if self._holding is not None:
-            said.append(f"{show(self._holding.value)} by round {self._holding.horizon:,.0f}")
+            said.append(
+                f"{show(self._holding.value)} by round {show(float(self._holding.horizon))}"
+            )
         if self.minimax is not None:
             said.append(f"{show(self.minimax.value)} in the worst case")
-        return f"regret is at least {', '.join(said) or 'not known'}"
+        return f"regret is at least {', '.join(said)}" if said else "no lower bound is known"
 
     def _details(self) -> list[str | Table]:
         return list(self.sentences())

@@ -111,14 +111,13 @@ def identification_time(
     >>> round(found.rounds, 6), found.weights.round(4).tolist(), round(found.ignoring, 6)
     (6050.0, [0.0909, 0.9091], 10100.0)
     """
+    said = f"must be one of {', '.join(ONE_PARAMETER)} for an identification time"
+    if isinstance(problem, ArmedBandit) and problem.law.kind not in ONE_PARAMETER:
+        unknown = "Nothing else is worked out."
+        raise InvalidInput("ArmedBandit.reward", said, problem.reward, unknown)
     arms = arm_class(problem, censorship, family)
     if arms.family not in ONE_PARAMETER:
-        raise InvalidInput(
-            "ArmedBandit.reward" if family is None else "family",
-            f"must be one of {', '.join(ONE_PARAMETER)} for an identification time",
-            arms.reward if family is None else family,
-            "Leave it out." if arms.reward in ONE_PARAMETER else "Nothing else is worked out.",
-        )
+        raise InvalidInput("family", said, family, "Leave it out.")
     if len(arms.means) < 2:
         raise InvalidInput("ArmedBandit.means", "must have at least 2 entries", 1, "Add an arm.")
     variance, unit = np.ones(len(arms.means)), 1.0
