@@ -132,7 +132,7 @@ def test_an_agent_of_actions_with_features_names_the_winner_among_those_given():
         assert [mean, low, high] == pytest.approx(expected), action
     with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
         agent.winner([1.0, 0.0])
-    for rows in (None, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]):
+    for rows in (None, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0, 2.0]], []):
         with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
             agent.winner(rows)
 
