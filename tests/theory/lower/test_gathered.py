@@ -160,6 +160,14 @@ def test_the_headline_without_any_bound_says_so():
     assert repr(found) == "<LowerBounds: no lower bound is known>"
 
 
+def test_large_factors_are_written_out():
+    """It said: ignoring p costs 8e+05 times that."""
+    actions = FiniteActions([[1.0, 0.0], [0.0, 1.0], [0.98, 0.04]])
+    bandit = LinearBandit([1.0, 0.0], 1.0, actions)
+    found = lower_bounds(bandit, PerAction([1.0, 1e-7, 1.0]), 1e5, 100)
+    assert "Ignoring p costs 800,000 times that." in " ".join(found.sentences())
+
+
 def test_huge_horizons_are_written_in_a_few_digits():
     """A horizon of 1e300 was written with 300 digits."""
     for regret in (1e4, 1e300):

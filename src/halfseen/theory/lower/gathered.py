@@ -15,7 +15,7 @@ from halfseen.checks import Vector
 from halfseen.display import Tabular
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, LinearBandit, Problem
-from halfseen.tables import Table, show
+from halfseen.tables import Table, factor, show
 from halfseen.theory.lower.arm_class import refuse_missing_by_reward
 from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
 from halfseen.theory.lower.finite_time import REGRET_FIX, FiniteLowerBound, finite_lower_bound
@@ -123,7 +123,7 @@ class LowerBounds(Tabular):
             if low.constant == 0.0:
                 text = "Nothing known makes regret grow with T here: the least slope in log T is 0."
             if low.worth > 1.0 + 1e-9:
-                text += f" Ignoring p costs {low.worth:,.3g} times that."
+                text += f" Ignoring p costs {factor(low.worth)} times that."
             said.append(text)
         if self.finite is not None:
             said.append(str(self.finite))
