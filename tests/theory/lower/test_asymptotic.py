@@ -214,3 +214,12 @@ def test_exponential_arms_far_below_the_best_keep_their_digits(mean):
     nats = mean - 1.0 - math.log(mean)
     found = asymptotic_lower_bound(arms, PerArm([0.3, 0.5])).constant
     assert found == pytest.approx((1.0 - mean) / (0.5 * nats), rel=1e-13)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_constant_too_large_for_a_number_is_infinite():
+    arms = ArmedBandit([0.9, 0.9 - 1e-12], noise=1e100)
+    found = asymptotic_lower_bound(arms, PerArm([1.0, 1e-300]))
+    assert found.constant == math.inf
+    assert found.worth == 1.0
+    assert found.to_dict()["constant"] is None

@@ -175,8 +175,9 @@ def finite_lower_bound(
 def _largest_ratios(arms: ArmClass, offset: float) -> tuple[Vector, Vector]:
     """Maximise (log e + offset)/d(m, M + e) for each worse arm, over e up to its gap.
 
-    Where the log is positive this is a concave function over a convex one, which has one maximum:
-    golden-section search in log e, of all arms at once.
+    In log e the numerator is linear and the divergence convex, for every class here (that of
+    exponential laws is not convex in e), so that there is one maximum: golden-section search in
+    log e, of all arms at once.
     """
     most = np.log(arms.gaps[arms.worse])
     least = np.minimum(np.full(len(most), -offset), most)
