@@ -48,6 +48,15 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def factor(value: float) -> str:
+    """Write a factor with three significant digits, thousands separated.
+
+    >>> factor(1.3796), factor(8e5), factor(0.05)
+    ('1.38', '800,000', '0.05')
+    """
+    return f"{value:.3g}" if abs(value) < 999.5 else show(float(value))
+
+
 def decimals_of_errors(errors: Sequence[float | None]) -> int | None:
     """Return the decimals that show a column of errors, and what they are errors of.
 

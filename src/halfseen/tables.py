@@ -16,6 +16,7 @@ import numpy as np
 from halfseen.errors import InvalidInput, one_line
 from halfseen.number_format import aligned as aligned
 from halfseen.number_format import decimals_of_errors as decimals_of_errors
+from halfseen.number_format import factor as factor
 from halfseen.number_format import level_name as level_name
 from halfseen.number_format import percent as percent
 from halfseen.number_format import probability_name as probability_name

@@ -236,3 +236,15 @@ def test_linear_probabilities():
         assert 0.02 < decision.probability_error < 0.03
         assert abs(decision.probability - 0.5) < 4 * decision.probability_error
     assert 0.0 < LinearAgent(VIDS(draws=10), 2).choose(rows).probability <= 1.0
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.2])
+def test_a_single_action_on_offer_is_certain(floor):
+    """It was estimated by draws, as 0.9975."""
+    for policy in (VIDS(draws=10), LinThompson()):
+        decision = LinearAgent(policy, 2, floor=floor).choose([[1.0, 0.0]])
+        assert (decision.probability, decision.probability_error) == (1.0, 0.0)
+    decision = GLMAgent(GLMThompson(), 2, floor=floor).choose([[1.0, 0.0]])
+    assert (decision.probability, decision.probability_error) == (1.0, 0.0)
+    decision = Agent(Coin(), 3, floor=floor).choose(available=[2])
+    assert (decision.probability, decision.probability_error) == (1.0, 0.0)

@@ -16,11 +16,12 @@ from halfseen import (
     InvalidInput,
     LinearAgent,
     LinUCB,
+    RandomChoice,
     RobustUCB,
     StorageError,
 )
 from halfseen.studies.storage import sealed
-from halfseen.theory import winner, winning_action
+from halfseen.theory import confidence_sequence, winner, winning_action
 
 
 def lived(agent, rounds, means=(0.9, 0.1, 0.2), seen=0.7):
@@ -76,10 +77,29 @@ def test_a_saved_agent_names_the_same_winner(tmp_path):
         Agent.load(tmp_path / "older.json").winner()
 
 
-def test_rewards_that_are_not_sub_gaussian_have_no_winner():
-    said = "must be a sub-Gaussian law to name a winner; .* half their distance as the noise"
+@pytest.mark.parametrize("law", ["poisson", "exponential"])
+def test_agents_of_counts_and_times_name_a_winner_and_have_limits(law):
+    rng, agent = np.random.default_rng(5), Agent(RandomChoice(), 2, reward=law)
+    for k in range(200):
+        decision = agent.choose()
+        mean = (3.0, 0.7)[decision.arm]
+        agent.observe(decision, rng.poisson(mean) if law == "poisson" else rng.exponential(mean))
+        if k == 7:  # exponential rewards have an upper limit from the tenth on
+            assert min(agent.observations_per_arm) > 0
+            high = [row[3] for row in agent.estimates().rows]
+            assert (None in high) == (law == "exponential")
+    counts, totals = agent.observations_per_arm, agent._totals
+    expected = winner(counts, totals, reward=law)
+    assert (agent.winner().arm, agent.winner().shown_by) == (expected.arm, expected.shown_by)
+    assert expected.arm == 0
+    low, high = confidence_sequence(counts, totals, reward=law)
+    assert [row[2:4] for row in agent.estimates().rows] == list(zip(low, high, strict=True))
+
+
+def test_rewards_of_other_laws_have_no_winner():
+    said = "must be gaussian, bernoulli, poisson, exponential or another sub-Gaussian law to name"
     with pytest.raises(InvalidInput, match=said):
-        Agent(IMED(), 2, reward="exponential").winner()
+        Agent(RobustUCB(), 2, reward="student-t").winner()
     with pytest.raises(InvalidInput, match="level"):
         Agent(IMED(), 2).winner(1.5)
 
@@ -112,7 +132,7 @@ def test_an_agent_of_actions_with_features_names_the_winner_among_those_given():
         assert [mean, low, high] == pytest.approx(expected), action
     with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
         agent.winner([1.0, 0.0])
-    for rows in (None, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]):
+    for rows in (None, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0, 2.0]], []):
         with pytest.raises(InvalidInput, match=r"`actions` must be the array \(K, 2\)"):
             agent.winner(rows)
 

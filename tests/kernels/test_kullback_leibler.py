@@ -148,3 +148,9 @@ def exact_rise(family, mean, level):
         else:
             low = middle
     return mpmath.exp(low)
+
+
+def test_means_whose_quotient_is_no_number_have_a_divergence():
+    """IMED ended in an error after exponential rewards of 1e-250 and 1e99."""
+    found = divergence(EXPONENTIAL, 1e-250, 1e99, 0.0)
+    assert found == pytest.approx(349 * math.log(10) - 1, rel=1e-12)

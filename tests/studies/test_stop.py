@@ -168,7 +168,10 @@ def test_cells_are_told_apart_by_the_rule_and_its_level_and_without_it_stay_as_t
         ({"stop": "loser"}, "Study.stop"),
         ({"level": 1.0}, "Study.level"),
         ({"stop": None}, "must be left out without a stopping rule"),
-        ({"problems": ArmedBandit([2.0, 1.0, 1.0], reward="poisson")}, "sub-Gaussian"),
+        (
+            {"problems": ArmedBandit([2.0, 1.0, 1.0], reward="student-t")},
+            "that are gaussian, bernoulli, poisson, exponential or of a sub-Gaussian law",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(options, said):
@@ -280,12 +283,49 @@ def test_rounds_until_a_winner_are_those_measured_elsewhere(means, observe, poli
     assert abs(found.mean() - rounds) < 3.0 * np.hypot(own, error)
 
 
+def played_rewards(cell, counts, replication):
+    """Return the sums of the rewards that were observed of each arm."""
+    world, stream = cell.world(), (*cell.world().key, replication, ENVIRONMENT)
+    return [
+        sum(cell.feedback(world.arm_constants, arm, k, world.law, stream)[0] for k in range(n))
+        for arm, n in enumerate(counts)
+    ]
+
+
+@pytest.mark.parametrize("law", ["poisson", "exponential"])
+def test_a_winner_among_counts_and_times_is_the_theorys(law):
+    problem = ArmedBandit([3.0, 1.0, 0.8], reward=law)
+    result = simulate(study(problems=problem), engine="reference")
+    assert np.all(result.data.winner_right == 1)
+    _, cell = next(result.study.cells())
+    for replication, declared in enumerate(result.tracks["winner_round"][0, 0, 0]):
+        for horizon, expected in ((declared - 1, None), (declared, 0)):
+            seen = simulate(study(int(horizon), problem), engine="reference").tracks["observations"]
+            counts = seen[0, 0, 0, replication, -1]
+            totals = played_rewards(cell, counts, replication)
+            assert winner(counts, totals, level=0.9, reward=law).arm == expected
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("law", ["gaussian", "bernoulli", "uniform", "rademacher"])
+@pytest.mark.parametrize("law", ["poisson", "exponential"])
+def test_engines_agree_on_winners_among_counts_and_times(law):
+    stopping = study(problems=ArmedBandit([3.0, 1.0, 0.8], reward=law), policies=IMED())
+    reference, cpu = simulate(stopping, engine="reference"), simulate(stopping)
+    for name, array in reference.tracks.items():
+        assert np.array_equal(array, cpu.tracks[name]), name
+
+
+LAWS = ["gaussian", "bernoulli", "uniform", "rademacher", "poisson", "exponential"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
 def test_of_every_law_a_clear_winner_is_found_and_neither_a_tie_nor_a_near_one_misleads(law):
     """At level .8, where 20% may be wrong: measured were 2% of ties decided and 0.2% wrong."""
-    noise = {} if law == "bernoulli" else {"noise": 0.25 if law == "uniform" else 0.5}
-    means = {"tie": [0.5, 0.5, 0.3], "near": [0.5, 0.48, 0.3], "clear": [0.6, 0.4, 0.3]}
+    given = {"gaussian": 0.5, "uniform": 0.25, "rademacher": 0.5}
+    noise = {"noise": given[law]} if law in given else {}
+    top = 1.0 if law in ("poisson", "exponential") else 0.6  # they vary more
+    means = {"tie": [0.5, 0.5, 0.3], "near": [0.5, 0.48, 0.3], "clear": [top, 0.4, 0.3]}
     problems = {name: ArmedBandit(at, reward=law, **noise) for name, at in means.items()}
     study = Study(
         *(problems, PerArm([0.9, 0.3, 0.6]), UCB()),

@@ -37,7 +37,7 @@ def chance_of(
 
     `own` is its choice; `everything` is True if all arms are on offer.
     """
-    if not agent._random:
+    if not agent._random or np.count_nonzero(playable) == 1:
         return (1.0 if arm == own else 0.0), 0.0
     if not agent.probabilities:
         return None, 0.0

@@ -145,7 +145,6 @@ class Agent(LiveAgent):
         self._replaces = isinstance(self.policy, ImputeZero) and self.policy.replaces
         self._waits = kernels.waits
         self._random = self.policy.is_random
-        self._binary = self.setting.reward == "bernoulli"
         table = self.policy.table(self.setting)
         self._table = checks.row_per_arm(self.policy, table, self.arms.count)
         self._key = stream_key(self.seed, "agent")
@@ -303,12 +302,11 @@ class Agent(LiveAgent):
         Whatever the policy plays and whichever feedback is missing, the probability of ever
         returning a wrong arm is at most 1 - `level`. See `halfseen.theory.winner`.
         """
-        from halfseen.agents.estimates import check_sub_gaussian
+        from halfseen.agents.estimates import family_to
         from halfseen.theory import winner
 
-        check_sub_gaussian(self.setting.reward, "name a winner")
+        law = family_to("name a winner", self.setting.reward)
         with self._lock:
-            law = "bernoulli" if self._binary else "gaussian"
             options: Any = {"level": level, "rule": rule, "rho": rho, "reward": law}
             options |= {"observed": self._seen, "total": self._known_totals()}
             return replace(winner(noise=self.setting.noise, **options), names=self.arms.names)
@@ -317,8 +315,8 @@ class Agent(LiveAgent):
         """Return each arm's mean reward and how often it is seen, with intervals.
 
         The intervals of means are confidence sequences, valid at all times simultaneously with
-        probability `level`; see `halfseen.theory.confidence_sequence`. It is left out where the law
-        of the rewards is not sub-Gaussian. `seen` is the share of the settled decisions whose
+        probability `level`; see `halfseen.theory.confidence_sequence`. They are left out where the
+        law of the rewards has none. `seen` is the share of the settled decisions whose
         reward came.
         """
         from halfseen.agents.estimates import estimates

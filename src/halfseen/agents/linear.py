@@ -260,7 +260,7 @@ class LinearAgent(LiveAgent):
         self, rows: Vector, own: int, chosen: int, turn: Turn
     ) -> tuple[float | None, float]:
         """Return the probability with which the policy chooses a row, and its standard error."""
-        if not self.policy.is_random:
+        if not self.policy.is_random or len(rows) == 1:
             return (1.0 if chosen == own else 0.0), 0.0
         if not self.probabilities:
             return None, 0.0

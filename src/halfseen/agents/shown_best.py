@@ -39,7 +39,7 @@ def named_winner(
         )
     with agent._lock:
         estimate, design = agent.estimate, agent._matrices[DESIGN].copy()
-    if np.ndim(actions) != 2 or np.shape(actions)[1] != setting.dimension:
+    if _shape(actions)[1:] != (setting.dimension,):
         raise InvalidInput(
             "actions",
             f"must be the array (K, {setting.dimension}) of actions to compare",
@@ -55,6 +55,14 @@ def named_winner(
         bound=setting.bound,
         level=level,
     )
+
+
+def _shape(actions: Any) -> tuple[int, ...]:
+    """Return the shape of an array; that of nothing where rows differ in length."""
+    try:
+        return np.shape(actions)
+    except ValueError:
+        return ()
 
 
 def estimated_actions(agent: LinearAgent, actions: Any, level: float) -> Table:

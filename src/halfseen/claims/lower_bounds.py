@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -261,8 +261,8 @@ def worth_of_p(lab: Laboratory) -> Evidence:
     family=FAMILY,
     says="The probability that a confidence sequence at level 1 - α ever fails is at most α, over"
     " any number of observations.",
-    how="Normal rewards, both sides and one side, and rewards of 0 or 1, after every observation:"
-    " how often the limits ever failed, against α = 0.1.",
+    how="Normal rewards, both sides and one side, rewards of 0 or 1, Poisson and exponential ones,"
+    " after every observation: how often the limits ever failed, against α = 0.1.",
 )
 def sequences(lab: Laboratory) -> Evidence:
     """Draw rewards and count the runs in which the limits ever failed."""
@@ -274,14 +274,19 @@ def sequences(lab: Laboratory) -> Evidence:
         ("normal, both sides", {"side": "both"}, 0.0),
         ("normal, one side", {"side": "low"}, 0.0),
         ("0 or 1, mean 0.3", {"reward": "bernoulli"}, 0.3),
+        ("Poisson, mean 1.5", {"reward": "poisson"}, 1.5),
+        ("exponential, mean 2", {"reward": "exponential"}, 2.0),
     )
+    draws: dict[str | None, Callable[[float], Vector]] = {
+        None: lambda mean: rng.normal(mean, 1.0, length),
+        "bernoulli": lambda mean: (rng.random(length) < mean).astype(float),
+        "poisson": lambda mean: rng.poisson(mean, length).astype(float),
+        "exponential": lambda mean: rng.exponential(mean, length),
+    }
     for name, options, truth in ways:
         wrong = np.zeros(runs)
         for run in range(runs):
-            if "reward" in options:
-                drawn = (rng.random(length) < truth).astype(float)
-            else:
-                drawn = rng.standard_normal(length)
+            drawn = draws[options.get("reward")](truth)
             low, high = confidence_sequence(counts, np.cumsum(drawn), level=0.9, **options)
             wrong[run] = float(np.any((truth < low) | (truth > high)))
         where = f"{name}, {length:,} observations"

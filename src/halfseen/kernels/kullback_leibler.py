@@ -51,7 +51,9 @@ def bend(old: float, new: float, change: float) -> float:
     4.999999997
     """
     if not abs(change) < NEAR * old:
-        return change - old * math.log(new / old)
+        ratio = new / old
+        log = math.log(ratio) if ratio > 0.0 else math.log(new) - math.log(old)
+        return change - old * log
     s = change / (new + old)
     x = s * s
     tail = x * (1.0 / 9.0 + x * (1.0 / 11.0 + x / 13.0))

@@ -10,10 +10,22 @@ import math
 
 from halfseen.checks import Vector
 from halfseen.kernels.compile_hints import shared
-from halfseen.kernels.kullback_leibler import BERNOULLI, own_term, upper_bernoulli
+from halfseen.kernels.event_rates import (
+    events_mixture,
+    events_ratio,
+    events_upper,
+    least_product,
+)
+from halfseen.kernels.kullback_leibler import (
+    BERNOULLI,
+    GAUSSIAN,
+    POISSON,
+    own_term,
+    upper_bernoulli,
+)
 
 EVIDENCE, LIMIT, RHO, FAMILY = range(4)  # entries of a rule: two thresholds, rho, the reward law
-UPPER, MIXTURE = range(2)  # kept per arm: upper limit, log B(S+1/2, F+1/2) - log B(1/2, 1/2)
+UPPER, MIXTURE = range(2)  # kept per arm: its upper limit, the log of its mixture
 NONE = -1
 SMALLEST_SCALE = 1e-100  # used for rewards without noise
 STEPS = 50
@@ -33,18 +45,17 @@ def winning_arm(
         Two numbers per arm that this function keeps from one observation to the next.
     rule
         The threshold for the evidence against every other arm, the threshold for the evidence
-        against a value of one arm's mean, rho, and BERNOULLI for the exact rule on rewards of 0
-        or 1.
+        against a value of one arm's mean, rho, and the family of the rewards: GAUSSIAN, or that of
+        an exact rule.
     scales
         Sub-Gaussian scale of each arm's rewards; below 0 for arms that are never played.
     arm
         The arm observed last.
     """
     arms = observed.size
-    binary = rule[FAMILY] == BERNOULLI
     kept[arm, UPPER] = math.nan
-    if binary:
-        kept[arm, MIXTURE] = log_mixture(observed[arm], totals[arm])
+    if rule[FAMILY] != GAUSSIAN:
+        kept[arm, MIXTURE] = log_mixture(observed[arm], totals[arm], rule)
     leader = NONE
     top = -math.inf
     for a in range(arms):
@@ -78,9 +89,15 @@ def winning_arm(
     return NONE
 
 
-def log_mixture(n: float, successes: float) -> float:
-    """Return log B(S + 1/2, F + 1/2) - log B(1/2, 1/2)."""
-    both = math.lgamma(successes + 0.5) + math.lgamma(n - successes + 0.5)
+def log_mixture(n: float, total: float, rule: Vector) -> float:
+    """Return what the evidence of an arm has that depends on no mean.
+
+    It is log B(S + 1/2, F + 1/2) - log B(1/2, 1/2) of rewards of 0 or 1.
+    """
+    if rule[FAMILY] != BERNOULLI:
+        events = total if rule[FAMILY] == POISSON else n
+        return events_mixture(events, rule[RHO])
+    both = math.lgamma(total + 0.5) + math.lgamma(n - total + 0.5)
     return both - math.lgamma(n + 1.0) - math.log(math.pi)
 
 
@@ -101,6 +118,12 @@ def evidence_against(
         own = own_term(BERNOULLI, share)
         return kept[leader, MIXTURE] + kept[rival, MIXTURE] - own * (n + m)
     rho = rule[RHO]
+    if rule[FAMILY] != GAUSSIAN:
+        events, exposure, others, theirs = totals[leader], n, totals[rival], m
+        if rule[FAMILY] != POISSON:
+            events, exposure, others, theirs = exposure, events, theirs, others
+        mixtures = kept[leader, MIXTURE] + kept[rival, MIXTURE]
+        return mixtures + least_product(events, exposure, others, theirs, rho)
     gap = totals[leader] / n - totals[rival] / m
     one, other = scales[leader] / n, scales[rival] / m
     spread = one * one * (n + rho) + other * other * (m + rho)
@@ -119,6 +142,10 @@ def evidence_above(
             likelihood += failures * math.log(1.0 - value)
         return mixture - likelihood
     rho = rule[RHO]
+    if rule[FAMILY] == POISSON:
+        return events_ratio(total, n * value, mixture, rho)
+    if rule[FAMILY] != GAUSSIAN:
+        return events_ratio(n, total / value, mixture, rho)
     s = (total / n - value) * n / (scale * math.sqrt(n + rho))
     return one_sided(s) - 0.5 * math.log(1.0 + n / rho)
 
@@ -135,6 +162,8 @@ def upper_limit(n: float, total: float, mixture: float, rule: Vector, scale: flo
         own = own_term(BERNOULLI, mean)
         return upper_bernoulli(mean, own, (rule[LIMIT] - mixture) / n + own, 0.0)
     rho = rule[RHO]
+    if rule[FAMILY] != GAUSSIAN:
+        return events_upper(rule[FAMILY], n, total, mixture, rule[LIMIT], rho)
     target = rule[LIMIT] + 0.5 * math.log(1.0 + n / rho)
     s = math.sqrt(2.0 * target)
     for _ in range(STEPS):  # Newton's method descends to the root, as the left side is convex

@@ -20,6 +20,7 @@ from halfseen.kinds import declare
 
 Draw = Callable[[Vector, int, int, Stream], float]
 MEAN, NOISE = 0, 1  # columns of the table, unless a law has its own
+FAMILIES = ("gaussian", "bernoulli", "poisson", "exponential")  # laws with limits of their means
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,13 @@ class RewardLaw(ShownAsCall, ComparedByField, ABC):
 REWARD_LAWS: dict[str, type[RewardLaw]] = {}
 OTHER_NAMES = {"normal": "gaussian", "binary": "bernoulli", "counts": "poisson"}
 declare(RewardLaw, "reward law", REWARD_LAWS)
+
+
+def family_of(law: RewardLaw | type[RewardLaw]) -> str | None:
+    """Return the family by whose limits a mean of a law is judged; None if there is none."""
+    if law.kind in FAMILIES:
+        return law.kind
+    return "gaussian" if law.sub_gaussian else None
 
 
 def law_named(field: str, value: Any) -> RewardLaw:

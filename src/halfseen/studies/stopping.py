@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from halfseen import checks
 from halfseen.errors import InvalidInput
+from halfseen.problems.rewards import FAMILIES, family_of
 
 if TYPE_CHECKING:
     from halfseen.studies.study import Study
@@ -45,10 +46,11 @@ def check_stop(study: Study) -> None:
                 f"Leave `stop` out, or use {use}: observed means are biased here.",
             )
     for name, bandit in study.bandits.items():
-        if not bandit.law.sub_gaussian:
+        if family_of(bandit.law) is None:
             raise InvalidInput(
                 f"Study.problems[{name!r}]",
-                "must have rewards of a sub-Gaussian law to declare a winner",
+                f"must have rewards that are {', '.join(FAMILIES)} or of a sub-Gaussian law to"
+                " declare a winner",
                 bandit.law.kind,
-                "Leave `stop` out, or use gaussian, bernoulli, uniform or rademacher rewards.",
+                "Leave `stop` out, or use one of these laws.",
             )

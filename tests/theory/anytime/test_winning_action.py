@@ -100,6 +100,9 @@ def test_copies_of_the_leader_do_not_stand_in_its_way():
         ({"regularization": 0.0}, "`regularization` must be a finite number above 0"),
         ({"noise": -1.0}, "`noise`"),
         ({"actions": "two"}, "`actions` must be an array of finite numbers"),
+        ({"actions": 3}, r"`actions` must be an array \(K, 2\)"),
+        ({"actions": [[1e200, 0.0]]}, "`actions` must be .* at most 1e.75 in size"),
+        ({"estimate": [1e200, 0.0]}, "`estimate` must be .* at most 1e.75 in size"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(changed, sentence):
@@ -124,3 +127,12 @@ def test_a_design_of_many_observations_of_one_action_is_taken():
 @pytest.mark.parametrize("actions", [[[1.0, 0.0]], [[1.0, 0.0], [1.0, 0.0]]])
 def test_an_action_without_a_rival_is_not_declared_the_best(actions):
     assert winning_action(actions, [0.5, 0.1], 1e6 * np.eye(2)).action is None
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_tiny_regularization_is_no_overflow():
+    """The logarithm of a quotient of 1e350 was infinite, and the leader had no rivals."""
+    found = winning_action(np.eye(2), [1.0, 0.2], 1e60 * np.eye(2), regularization=1e-290)
+    assert found.action == 0
+    spread = 2 * 350 * math.log(10)
+    assert found.radius == pytest.approx(math.sqrt(spread + 2 * math.log(20)))

@@ -205,3 +205,21 @@ def test_an_arm_that_is_never_seen_is_refused():
 def test_infinite_noise_is_refused():
     with pytest.raises(InvalidInput, match=r"`ArmedBandit.noise` must be a finite number"):
         asymptotic_lower_bound(ArmedBandit([0.5, 0.1], noise=math.inf), PerArm([0.5, 0.1]))
+
+
+@pytest.mark.parametrize("mean", [1e-3, 1e-10, 1e-16, 1e-17, 1e-100])
+def test_exponential_arms_far_below_the_best_keep_their_digits(mean):
+    """At a mean of 1e-17 of the best one's the constant was 0."""
+    arms = ArmedBandit([1.0, mean], reward="exponential")
+    nats = mean - 1.0 - math.log(mean)
+    found = asymptotic_lower_bound(arms, PerArm([0.3, 0.5])).constant
+    assert found == pytest.approx((1.0 - mean) / (0.5 * nats), rel=1e-13)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_constant_too_large_for_a_number_is_infinite():
+    arms = ArmedBandit([0.9, 0.9 - 1e-12], noise=1e100)
+    found = asymptotic_lower_bound(arms, PerArm([1.0, 1e-300]))
+    assert found.constant == math.inf
+    assert found.worth == 1.0
+    assert found.to_dict()["constant"] is None

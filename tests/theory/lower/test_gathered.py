@@ -154,3 +154,25 @@ def test_the_headline_and_the_table_name_no_regret_that_no_policy_reaches():
     assert "finite" not in str(found.table())
     assert "no policy loses at most 10" in " ".join(found.sentences())
     assert "61.67 by round 1,000,000" in repr(lower_bounds(*G, 1e6, 600))
+
+
+def test_the_headline_without_any_bound_says_so():
+    """It said: regret is at least not known."""
+    found = lower_bounds(ArmedBandit([2.0, 2.0], reward="poisson"), Uniform(0.5), 1e4, 10)
+    assert repr(found) == "<LowerBounds: no lower bound is known>"
+
+
+def test_large_factors_are_written_out():
+    """It said: ignoring p costs 8e+05 times that."""
+    actions = FiniteActions([[1.0, 0.0], [0.0, 1.0], [0.98, 0.04]])
+    bandit = LinearBandit([1.0, 0.0], 1.0, actions)
+    found = lower_bounds(bandit, PerAction([1.0, 1e-7, 1.0]), 1e5, 100)
+    assert "Ignoring p costs 800,000 times that." in " ".join(found.sentences())
+
+
+def test_huge_horizons_are_written_in_a_few_digits():
+    """A horizon of 1e300 was written with 300 digits."""
+    for regret in (1e4, 1e300):
+        found = lower_bounds(*G, 1e300, regret)
+        assert len(repr(found)) < 150
+        assert all(len(said) < 300 for said in found.sentences())

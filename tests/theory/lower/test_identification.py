@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from halfseen import ArmedBandit, FixedArms, PerArm
+from halfseen import ArmedBandit, FixedArms, PerArm, Uniform
 from halfseen.errors import InvalidInput
 from halfseen.theory import identification_time
 
@@ -164,3 +164,42 @@ def test_arms_that_cannot_be_played_get_no_share():
 def test_bad_input_is_refused_in_a_sentence(arms, options, said):
     with pytest.raises(InvalidInput, match=said):
         identification_time(arms, PerArm([0.5] * arms.arms), **options)
+
+
+def test_a_law_that_is_not_worked_out_is_refused_as_such_whatever_else_is_wrong():
+    """Told to lower the noise, or to use uniform rewards, one met a second refusal."""
+    for arms in (
+        ArmedBandit([1.0, 0.5], noise=0.2, reward="uniform"),
+        ArmedBandit([1.0, 0.5], reward="student-t"),
+    ):
+        said = "one of gaussian, bernoulli, poisson, exponential for an identification time"
+        with pytest.raises(InvalidInput, match=said):
+            identification_time(arms, Uniform(0.5))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("law", "means", "observe", "expected"),
+    [
+        ("exponential", (1.0, 1e-17), (0.5, 0.5), 0.058010191058872965),
+        ("exponential", (1.0, 1e-100), (0.9, 0.001), 4.374046435909292),
+        ("exponential", (0.9, 1e-17), (1e-25, 1.0), 111126018.564),
+        ("poisson", (0.9, 1e-17), (1e-300, 1.0), 2.92101054757e298),
+        ("bernoulli", (1.0, 0.5), (1.0, 1e-300), 2.92587982676e297),
+        ("bernoulli", (1.0, 0.5), (1.0, 1e-25), 3.78050253172e23),
+        ("bernoulli", (0.9, 0.0), (1e-300, 1.0), 1.62445106764e297),
+    ],
+)
+def test_means_and_probabilities_of_any_size(law, means, observe, expected):
+    """By a search with 800 digits; some ended in an error of arithmetic, some in 0 rounds."""
+    found = identification_time(ArmedBandit(means, reward=law), PerArm(observe))
+    assert found.rounds == pytest.approx(expected, rel=3e-12)
+
+
+@pytest.mark.parametrize("law", ["gaussian", "bernoulli", "poisson", "exponential"])
+def test_more_rounds_than_a_number_can_hold_are_infinite(law):
+    close = ArmedBandit([0.9, 0.9 - 1e-12], reward=law)
+    found = identification_time(close, PerArm([1.0, 1e-300]))
+    assert found.rounds == math.inf
+    assert found.to_dict()["rounds"] is None
+    assert found.weights.sum() == pytest.approx(1.0)

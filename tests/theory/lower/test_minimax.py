@@ -18,8 +18,11 @@ def test_golden():
     noisy = minimax_lower_bound([0.5, 0.2, 0.8, 0.3], 10_000, noise=[0.1, 1, 2, 0.3])
     assert noisy.terms["one arm raised"] == pytest.approx(12.1661001931, abs=5e-11)
     assert noisy.terms["all arms alike"] == pytest.approx(42.6848464023, abs=5e-11)
-    bernoulli = minimax_lower_bound(SEEN, 10_000, reward="bernoulli").value
-    assert bernoulli == pytest.approx(11.2567212097, abs=5e-11)
+    bernoulli = minimax_lower_bound(SEEN, 10_000, reward="bernoulli")
+    assert bernoulli.terms["one arm raised"] == pytest.approx(11.2567212097, abs=5e-11)
+    assert bernoulli.terms["all arms alike"] == pytest.approx(30.7220984744981751, abs=1e-12)
+    assert bernoulli.terms["arms capped"] == pytest.approx(50.3363749203379545, abs=1e-12)
+    assert bernoulli.largest_mean == pytest.approx(0.0134968408531094603, abs=1e-14)
 
 
 rates = st.floats(0.001, 1.0)
@@ -65,9 +68,35 @@ def test_the_bernoulli_gap_is_the_best_one(horizon):
     rest = sum(1 / p for p in SEEN) - 1 / 0.9
     gaps = np.linspace(1e-6, 0.25 - 1e-6, 400_001)
     tried = horizon * gaps / 8 * np.exp(horizon / (2 * rest) * np.log1p(-16 * gaps**2))
-    found = minimax_lower_bound(SEEN, horizon, reward="bernoulli")
-    assert found.value == pytest.approx(tried.max(), rel=1e-6)
-    assert found.value >= tried.max() * (1 - 1e-12)
+    found = minimax_lower_bound(SEEN, horizon, reward="bernoulli").terms["one arm raised"]
+    assert found == pytest.approx(tried.max(), rel=1e-6)
+    assert found >= tried.max() * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("horizon", [1, 50, 10_000])
+def test_the_bernoulli_gap_and_cap_of_the_second_proof_are_the_best_ones(horizon):
+    """Against a search over gaps and over caps that are none of the 1/p."""
+    v, gaps = 1.0 / np.array(SEEN), np.linspace(1e-6, 0.5 - 1e-6, 20_001)
+    spread = np.sqrt(-np.log1p(-4 * gaps**2)) / 2
+    tried = []
+    for cap in np.append(np.linspace(1.0, 20.0, 200), v):
+        w = np.minimum(v, cap)
+        others = 1 - w.max() / w.sum() - math.sqrt(horizon / w.sum()) * spread
+        tried.append((gaps * horizon * others).max())
+    found = minimax_lower_bound(SEEN, horizon, reward="bernoulli").terms["arms capped"]
+    assert found == pytest.approx(max(tried), rel=1e-5)
+    assert found >= max(tried) * (1 - 1e-12)
+
+
+def test_the_bernoulli_bounds_grow_like_the_root_of_the_horizon_at_any_horizon():
+    """From 1e16 rounds on the first was too large by a factor of 1.65."""
+    for horizon in (1e8, 1e14, 1e20, 1e290):
+        found = minimax_lower_bound([0.5, 0.5, 0.5], horizon, reward="bernoulli").terms
+        assert found["one arm raised"] == pytest.approx(
+            math.exp(-0.5) / 32 * math.sqrt(4 * horizon), rel=1e-7
+        )
+        capped = 0.25 * (2 / 3) ** 2 * math.sqrt(6 * horizon)
+        assert found["arms capped"] == pytest.approx(capped, rel=1e-7)
 
 
 @given(st.lists(st.floats(0.01, 1.0), min_size=2, max_size=8), st.floats(1.0, 1e9))

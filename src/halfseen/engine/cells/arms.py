@@ -32,9 +32,10 @@ from halfseen.engine.loops import biased_feedback, feedback
 from halfseen.engine.loops.arms import play
 from halfseen.engine.specialise import fitted
 from halfseen.equality import ByValue
-from halfseen.kernels.kullback_leibler import BERNOULLI, GAUSSIAN
+from halfseen.kernels.kullback_leibler import GAUSSIAN
 from halfseen.kernels.winning import SMALLEST_SCALE
 from halfseen.policies import Policy
+from halfseen.policies.arms.families import FAMILIES
 from halfseen.problems import ArmedBandit
 from halfseen.problems.rewards import RewardKernels
 
@@ -152,7 +153,7 @@ class Cell(ByValue):
     def _winner_rule(self, level: float) -> tuple[Vector, Vector]:
         """Return the thresholds of the rule and the scale of each arm's rewards."""
         arms, half = len(self.problem.playable), (1.0 - level) / 2.0
-        family = BERNOULLI if self.problem.law.kind == "bernoulli" else GAUSSIAN
+        family = FAMILIES.get(self.problem.law.kind, GAUSSIAN)
         rule = [np.log(max(arms - 1, 1) / half), np.log(arms / half), RHO, family]
         scales = np.full(self.problem.arms, -1.0)
         playable = self.problem.playable

@@ -18,7 +18,7 @@ from halfseen.report.study.measures import Place, Position
 from halfseen.studies.folder import stored_study
 from halfseen.studies.result import Result
 from halfseen.studies.study import Study
-from halfseen.tables import show, table
+from halfseen.tables import factor, show, table
 from halfseen.theory import Bound, LowerBounds, RegretBounds, lower_bounds, regret_bounds
 from halfseen.theory.along_a_run import bounded_policies
 from halfseen.theory.arms.bounds import regret_bounds_along
@@ -38,7 +38,7 @@ class Growth:
 
     def against(self, least: float) -> str:
         """Return the growth in a sentence, next to the least possible."""
-        ratio = f", {self.per_log / least:,.3g} times the least" if least > 0.0 else ""
+        ratio = f", {factor(self.per_log / least)} times the least" if least > 0.0 else ""
         ratio += " (which holds as T grows, not yet here)" if self.per_log < least else ""
         grown = f"it grew like {show(self.per_log)} log T{ratio}"
         return f"Measured from round {self.since:,} on, {grown}."

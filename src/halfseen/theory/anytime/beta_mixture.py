@@ -20,7 +20,7 @@ def log_mixture(successes: Vector, failures: Vector) -> Vector:
     Terms of order n are cancelled analytically, since their difference would lose most digits.
     """
     n = successes + failures
-    return _half_up(successes) + _half_up(failures) - _one_up(n) - math.log(math.pi)
+    return _half_up(successes) + _half_up(failures) - one_up(n) - math.log(math.pi)
 
 
 def _half_up(x: Vector) -> Vector:
@@ -28,16 +28,16 @@ def _half_up(x: Vector) -> Vector:
     from scipy.special import gammaln, xlogy
 
     many = np.maximum(x, MANY)
-    series = 0.5 * math.log(2.0 * math.pi) - (1.0 - 7.0 / (120.0 * many * many)) / (24.0 * many)
+    series = 0.5 * math.log(2.0 * math.pi) - (1.0 - 7.0 / many / many / 120.0) / many / 24.0
     few = np.minimum(x, MANY)
     return np.where(x > MANY, series, gammaln(few + 0.5) - xlogy(few, few) + few)
 
 
-def _one_up(x: Vector) -> Vector:
+def one_up(x: Vector) -> Vector:
     """Return log Gamma(x + 1) - x log x + x."""
     from scipy.special import gammaln, xlogy
 
     many = np.maximum(x, MANY)
-    series = 0.5 * np.log(2.0 * math.pi * many) + (1.0 - 1.0 / (30.0 * many * many)) / (12.0 * many)
+    series = 0.5 * np.log(2.0 * math.pi * many) + (1.0 - 1.0 / many / many / 30.0) / many / 12.0
     few = np.minimum(x, MANY)
     return np.where(x > MANY, series, gammaln(few + 1.0) - xlogy(few, few) + few)

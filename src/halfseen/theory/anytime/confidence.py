@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.theory.anytime.beta_mixture import log_mixture
+from halfseen.theory.anytime.gamma_mixture import mean_limits
 from halfseen.theory.anytime.samples import Samples, risk, samples
 from halfseen.theory.lower.least_divergence import bernoulli
 
@@ -52,6 +53,12 @@ def confidence_sequence(
     .. math:: \log\frac{B(S+\frac12,n-S+\frac12)}{B(\frac12,\frac12)}-S\log q-(n-S)\log(1-q)
               \le\log\tfrac1\alpha .
 
+    For Poisson rewards with sum S and :math:`(N,x)=(S,n\mu)`, and for exponential ones with
+    :math:`(N,x)=(n,S/\mu)`, they are the ends of the set of all :math:`\mu` with
+
+    .. math:: \log\frac{\rho^\rho\,\Gamma(\rho+N)}{\Gamma(\rho)\,(\rho+x)^{\rho+N}}+x
+              \le\log\tfrac1\alpha .
+
     Parameters
     ----------
     observed
@@ -62,20 +69,25 @@ def confidence_sequence(
         Probability, for each arm separately, that its limits hold at every round.
     side
         ``"both"``, or ``"low"`` or ``"high"`` for a single limit; the other one is infinite. For
-        Bernoulli rewards the limit is the same as for ``"both"``, and the other one is 0 or 1.
+        rewards that are not Gaussian the limit is the same as for ``"both"``, and the other one is
+        the end of the range: 0, and 1 or infinity.
     noise
-        Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
+        Sub-Gaussian scale of the rewards, one number or one per arm; only Gaussian rewards need it.
     rho
         Determines when the limits are tightest: at 95%, after about 8 rho observations.
         `tightest_rho` returns the best value for any number of observations. Choose it before
-        looking at the data.
+        looking at the data. For Poisson rewards it counts events, the sum of the rewards; it is
+        not used for Bernoulli rewards.
     reward
-        ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
+        ``"gaussian"`` (any sub-Gaussian law), ``"bernoulli"`` (any law between 0 and 1),
+        ``"poisson"`` or ``"exponential"``.
 
     Returns
     -------
     ConfidenceLimits
-        The limits ``low`` and ``high``; infinite, or 0 and 1, where nothing was observed.
+        The limits ``low`` and ``high``; the ends of the range where nothing was observed. With
+        few events the lower limit of Poisson rewards may be 0, and the upper one of exponential
+        rewards infinite.
 
     Notes
     -----
@@ -83,12 +95,14 @@ def confidence_sequence(
     identically distributed whatever the policy does, as long as being observed does not depend on
     the reward. A sequence valid for all n is therefore valid at all rounds and at any stopping
     time, however the arms were chosen. The Bernoulli sequence holds for all laws on [0, 1]: with
-    :math:`x\in[0,1]`, :math:`u^xv^{1-x}\le xu+(1-x)v`.
+    :math:`x\in[0,1]`, :math:`u^xv^{1-x}\le xu+(1-x)v`. The Poisson sequence holds for all laws
+    with :math:`E\,\theta^x\le e^{\mu(\theta-1)}`, the exponential one for all with
+    :math:`E\,e^{-(\theta-1)x/\mu}\le1/\theta`, such as Gamma laws of shape 1 or more.
 
     References
     ----------
-    Robbins (1970); Howard, Ramdas, McAuliffe, Sekhon (2021), the normal and the beta-binomial
-    mixture.
+    Robbins (1970); Howard, Ramdas, McAuliffe, Sekhon (2021), the normal, the beta-binomial and the
+    gamma-exponential mixture.
 
     Examples
     --------
@@ -98,6 +112,9 @@ def confidence_sequence(
     >>> low, high = confidence_sequence([100], [30], reward="bernoulli")
     >>> low.round(4).tolist(), high.round(4).tolist()
     ([0.1657], [0.4628])
+    >>> low, high = confidence_sequence([100], [150], reward="poisson")
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([1.1539], [1.9046])
     """
     side = checks.one_of("side", side, ("both", "low", "high"))
     return limits(samples(observed, total, noise, rho, reward), risk(level), side)
@@ -108,6 +125,9 @@ def limits(seen: Samples, alpha: float, side: str) -> ConfidenceLimits:
     if seen.family == "bernoulli":
         least, greatest = 0.0, 1.0
         low, high = _bernoulli(seen, alpha)
+    elif seen.family != "gaussian":
+        least, greatest = 0.0, math.inf
+        low, high = mean_limits(seen, math.log(1.0 / alpha))
     else:
         least, greatest = -math.inf, math.inf
         half = np.where(seen.observed > 0.0, _half_width(seen, alpha, side), np.inf)

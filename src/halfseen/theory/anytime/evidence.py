@@ -12,6 +12,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput
 from halfseen.theory.anytime.beta_mixture import log_mixture
+from halfseen.theory.anytime.gamma_mixture import least_product
 from halfseen.theory.anytime.samples import Samples, samples
 from halfseen.theory.lower.least_divergence import bernoulli
 
@@ -46,17 +47,26 @@ def evidence(
     .. math:: E_{ab}=\sum_{c\in\{a,b\}}\log\frac{B(S_c+\frac12,F_c+\frac12)}{B(\frac12,\frac12)}
               -S\log m-F\log(1-m).
 
+    For Poisson and exponential rewards, with the numbers N and x of `confidence_sequence`,
+
+    .. math:: E_{ab}=\min_\mu\sum_{c\in\{a,b\}}\Bigl(\log\frac{\rho^\rho\,\Gamma(\rho+N_c)}
+              {\Gamma(\rho)\,(\rho+x_c)^{\rho+N_c}}+x_c\Bigr),
+
+    where the best common mean solves a quadratic equation.
+
     Parameters
     ----------
     a, b
         Number of observed rewards and their sum, of each of the two arms.
     noise
-        Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
+        Sub-Gaussian scale of the rewards, one number or one per arm; only Gaussian rewards need it.
     rho
-        Number of pseudo-observations of the mixture prior: smaller values favour small samples.
-        Choose it before looking at the data.
+        Number of pseudo-observations of the mixture prior, of pseudo-events for Poisson rewards:
+        smaller values favour small samples. Choose it before looking at the data. It is not used
+        for Bernoulli rewards.
     reward
-        ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
+        ``"gaussian"`` (any sub-Gaussian law), ``"bernoulli"`` (any law between 0 and 1),
+        ``"poisson"`` or ``"exponential"``.
 
     Returns
     -------
@@ -79,6 +89,10 @@ def evidence(
     0.262239
     >>> round(evidence((100, 60), (400, 120), reward="bernoulli"), 6)
     9.309036
+    >>> round(evidence((100, 200), (400, 600), reward="poisson"), 6)
+    2.035967
+    >>> round(evidence((100, 100.0), (400, 200.0), reward="exponential"), 6)
+    17.565515
     """
     pairs = [_pair(name, pair) for name, pair in (("a", a), ("b", b))]
     observed, total = zip(*pairs, strict=True)
@@ -105,6 +119,8 @@ def evidence_against(seen: Samples, arm: int, rivals: Any) -> Vector:
     first, second = seen.of([arm]), seen.of(rivals)
     if seen.family == "bernoulli":
         value = _bernoulli(first, second)
+    elif seen.family != "gaussian":
+        value = least_product(first, second)
     else:
         value = _normal(first, second)
     return np.where(first.means > second.means, value, -math.inf)

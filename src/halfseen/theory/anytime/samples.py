@@ -9,9 +9,10 @@ import numpy as np
 from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.errors import InvalidInput, counted_entries
+from halfseen.problems.rewards import FAMILIES
 from halfseen.theory import inputs
 
-FAMILIES = ("gaussian", "bernoulli")
+LARGEST = 1e100  # number of observations or of events
 
 
 class Samples(NamedTuple):
@@ -38,7 +39,7 @@ class Samples(NamedTuple):
 
 def samples(observed: Any, total: Any, noise: Any, rho: Any, reward: Any) -> Samples:
     """Return validated samples; raise an error that names the invalid argument."""
-    counts = inputs.many("observed", observed, at_least=0.0, at_most=1e100)
+    counts = inputs.many("observed", observed, at_least=0.0, at_most=LARGEST)
     sums = inputs.many("total", total)
     if len(sums) != len(counts):
         raise InvalidInput(
@@ -58,18 +59,30 @@ def samples(observed: Any, total: Any, noise: Any, rho: Any, reward: Any) -> Sam
             float(sums[arm]),
             "Set it to 0.",
         )
-    if family == "bernoulli":
-        outside = np.flatnonzero((sums < 0.0) | (sums > counts))
-        if len(outside):
-            arm = outside[0]
-            raise InvalidInput(
-                f"total[{arm}]",
-                f"must be between 0 and {counts[arm]:g}, the number observed, for rewards"
-                " between 0 and 1",
-                float(sums[arm]),
-                'Use reward="gaussian" with the noise of the rewards.',
-            )
+    _refuse_impossible(counts, sums, family)
     return Samples(counts, sums, scale, checks.number("rho", rho, above=0.0), family)
+
+
+def _refuse_impossible(counts: Vector, sums: Vector, family: str) -> None:
+    """Refuse sums that rewards of a family cannot have."""
+    use = 'Use reward="gaussian" with the noise of the rewards.'
+    if family == "bernoulli":
+        wrong = (sums < 0.0) | (sums > counts)
+        said = "must be between 0 and {n:g}, the number observed, for rewards between 0 and 1"
+    elif family == "poisson":
+        wrong = (sums < 0.0) | (sums > LARGEST) | (sums != np.rint(sums))
+        said = f"must be a whole number from 0 to {LARGEST:g}, a sum of counts"
+        use = "Correct it, or use another law: rewards that are no counts are not Poisson."
+    elif family == "exponential":
+        wrong = (counts > 0.0) & (sums <= 0.0)
+        said = "must be above 0, as exponential rewards are"
+        use = "Correct it, or use another law: rewards of 0 or less are not exponential."
+    else:
+        return
+    if wrong.any():
+        arm = np.flatnonzero(wrong)[0]
+        field, value = f"total[{arm}]", float(sums[arm])
+        raise InvalidInput(field, said.format(n=counts[arm]), value, use)
 
 
 def risk(level: Any) -> float:

@@ -16,6 +16,8 @@ from halfseen.errors import InvalidInput
 from halfseen.tables import level_name
 from halfseen.theory.anytime.samples import risk
 
+LARGEST = 1e75  # squares and products of such numbers are finite
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WinningAction(Shown, ByValue):
@@ -128,7 +130,7 @@ def winning_action(
     longest = checks.number("bound", bound, at_least=0.0)
     _refuse_small(ridge, lam)
     alpha = risk(level)
-    spread = float(np.linalg.slogdet(ridge / lam)[1])
+    spread = float(np.linalg.slogdet(ridge)[1]) - len(ridge) * math.log(lam)
     radius = scale * math.sqrt(max(spread, 0.0) + 2.0 * math.log(1.0 / alpha))
     radius += math.sqrt(lam) * longest
     means = rows @ theta
@@ -163,17 +165,19 @@ def _arrays(actions: Any, estimate: Any, design: Any) -> tuple[Vector, Vector, V
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
             array = np.full(1, math.nan)
-        if array.size == 0 or not np.all(np.isfinite(array)):
-            raise InvalidInput(name, "must be an array of finite numbers", value, "Correct it.")
+        if array.size == 0 or not np.all(np.abs(array) <= LARGEST):
+            said = f"must be an array of finite numbers, at most {LARGEST:g} in size"
+            raise InvalidInput(name, said, value, "Correct it.")
         found.append(array)
     rows, theta, ridge = found
     d = theta.size
     for name, array, shape in (
         ("estimate", theta, (d,)),
-        ("actions", rows, (len(rows), d)),
+        ("actions", rows, (*rows.shape[:1], d)),
         ("design", ridge, (d, d)),
     ):
         if array.shape != shape:
-            text = f"must be an array {shape}, d = {d} being the length of `estimate`"
+            asked = f"(K, {d})" if name == "actions" else shape
+            text = f"must be an array {asked}, d = {d} being the length of `estimate`"
             raise InvalidInput(name, text, f"shape {array.shape}", "Match the number of features.")
     return rows, theta, ridge

@@ -119,12 +119,14 @@ def winner(
         bandit policy, where the leader has far more of them; ``"pairwise"`` in designed
         experiments.
     noise
-        Sub-Gaussian scale of the rewards, one number or one per arm; Bernoulli rewards need none.
+        Sub-Gaussian scale of the rewards, one number or one per arm; only Gaussian rewards need it.
     rho
-        Number of pseudo-observations of the mixture prior: smaller values favour small samples.
-        Choose it before looking at the data.
+        Number of pseudo-observations of the mixture prior, of pseudo-events for Poisson rewards:
+        smaller values favour small samples. Choose it before looking at the data. It is not used
+        for Bernoulli rewards.
     reward
-        ``"gaussian"`` (any sub-Gaussian law) or ``"bernoulli"`` (any law between 0 and 1).
+        ``"gaussian"`` (any sub-Gaussian law), ``"bernoulli"`` (any law between 0 and 1),
+        ``"poisson"`` or ``"exponential"``.
 
     Returns
     -------

@@ -62,7 +62,7 @@ class AsymptoticLowerBound(Shown, ByValue):
     @property
     def worth(self) -> float:
         """The value of knowing p: the ratio of `ignoring` to C."""
-        return self.ignoring / self.constant if self.constant > 0.0 else 1.0
+        return self.ignoring / self.constant if 0.0 < self.constant < math.inf else 1.0
 
     def _headline(self) -> str:
         least, seen = show(self.constant), show(self.uncensored)
@@ -70,14 +70,18 @@ class AsymptoticLowerBound(Shown, ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; None for infinite values."""
+
+        def plain(value: float) -> float | None:
+            return float(value) if math.isfinite(value) else None
+
         return {
-            "constant": self.constant,
-            "terms": self.terms.tolist(),
-            "allocation": [float(n) if math.isfinite(n) else None for n in self.allocation],
-            "certificate": self.certificate,
-            "ignoring": self.ignoring,
-            "uncensored": self.uncensored,
-            "worth": self.worth,
+            "constant": plain(self.constant),
+            "terms": [plain(term) for term in self.terms],
+            "allocation": [plain(plays) for plays in self.allocation],
+            "certificate": plain(self.certificate),
+            "ignoring": plain(self.ignoring),
+            "uncensored": plain(self.uncensored),
+            "worth": plain(self.worth),
             "reference": self.reference,
         }
 
@@ -166,8 +170,9 @@ def asymptotic_lower_bound(
 def _arms(arms: ArmClass) -> AsymptoticLowerBound:
     gaps, observations = arms.gaps, np.zeros(len(arms.means))
     observations[arms.worse] = 1.0 / arms.information()
-    terms = gaps / arms.observe * observations
-    plays = observations / arms.observe
+    with np.errstate(over="ignore"):
+        terms = gaps / arms.observe * observations
+        plays = observations / arms.observe
     plays[arms.best] = math.inf
     constant = math.fsum(terms)
     return AsymptoticLowerBound(

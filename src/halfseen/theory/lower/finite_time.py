@@ -66,7 +66,7 @@ class FiniteLowerBound(Shown, ByValue):
         return self.value > 0.0
 
     def __str__(self) -> str:
-        rounds, most = f"{self.horizon:,.0f}", show(self.regret)
+        rounds, most = show(float(self.horizon)), show(self.regret)
         problems = "here and wherever one worse arm is raised above the best"
         if not self.possible:
             return (
@@ -79,7 +79,7 @@ class FiniteLowerBound(Shown, ByValue):
                 return f"{said} {problems}."
             less = self.regret * self.horizon / self.silent_until
             return (
-                f"{said} {problems}; there is one after more than {self.silent_until:,.0f} rounds,"
+                f"{said} {problems}; there is one after more than {show(self.silent_until)} rounds,"
                 f" or for those that lose less than {show(less)}."
             )
         return (
@@ -175,8 +175,9 @@ def finite_lower_bound(
 def _largest_ratios(arms: ArmClass, offset: float) -> tuple[Vector, Vector]:
     """Maximise (log e + offset)/d(m, M + e) for each worse arm, over e up to its gap.
 
-    Where the log is positive this is a concave function over a convex one and has a single
-    maximum, found by golden-section search in log e for all arms at once.
+    In log e the numerator is linear and the divergence convex, for every class here (that of
+    exponential laws is not convex in e), so there is a single maximum, found by golden-section
+    search in log e for all arms at once.
     """
     most = np.log(arms.gaps[arms.worse])
     least = np.minimum(np.full(len(most), -offset), most)

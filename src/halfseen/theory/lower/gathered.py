@@ -15,7 +15,7 @@ from halfseen.checks import Vector
 from halfseen.display import Tabular
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, LinearBandit, Problem
-from halfseen.tables import Table, show
+from halfseen.tables import Table, factor, show
 from halfseen.theory.lower.arm_class import refuse_missing_by_reward
 from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
 from halfseen.theory.lower.finite_time import REGRET_FIX, FiniteLowerBound, finite_lower_bound
@@ -102,10 +102,12 @@ class LowerBounds(Tabular):
         if self.asymptotic is not None:
             said.append(f"{show(self.asymptotic.constant)} log T as T grows")
         if self._holding is not None:
-            said.append(f"{show(self._holding.value)} by round {self._holding.horizon:,.0f}")
+            said.append(
+                f"{show(self._holding.value)} by round {show(float(self._holding.horizon))}"
+            )
         if self.minimax is not None:
             said.append(f"{show(self.minimax.value)} in the worst case")
-        return f"regret is at least {', '.join(said) or 'not known'}"
+        return f"regret is at least {', '.join(said)}" if said else "no lower bound is known"
 
     def _details(self) -> list[str | Table]:
         return list(self.sentences())
@@ -122,7 +124,7 @@ class LowerBounds(Tabular):
             if low.constant == 0.0:
                 text = "No lower bound that grows with T is known: the least slope in log T is 0."
             if low.worth > 1.0 + 1e-9:
-                text += f" Ignoring p costs {low.worth:,.3g} times that."
+                text += f" Ignoring p costs {factor(low.worth)} times that."
             said.append(text)
         if self.finite is not None:
             said.append(str(self.finite))

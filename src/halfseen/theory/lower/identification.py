@@ -16,10 +16,11 @@ from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit
 from halfseen.theory.lower.arm_class import ArmClass, arm_class
-from halfseen.theory.lower.least_divergence import FAMILIES
+from halfseen.theory.lower.least_divergence import bend, gaussian
 
 ONE_PARAMETER = ("gaussian", "bernoulli", "poisson", "exponential")
-LARGEST_LOG_RATIO = 350.0  # log ratio of observations of a rival to those of the best arm
+SMALLEST_LOG = -740.0  # whose exponential is above 0
+LARGEST_LOG_RATIO = 700.0  # log ratio of observations of a rival to those of the best arm
 FURTHEST = 1e4  # represents an infinite logarithm
 SMALLEST_VARIANCE = 1e-100  # relative to the largest
 
@@ -58,14 +59,12 @@ class IdentificationTime(Shown, ByValue):
         return self.rounds * (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return {
-            "rounds": self.rounds,
-            "weights": self.weights.tolist(),
-            "ignoring": self.ignoring,
-            "equal": self.equal,
-            "uncensored": self.uncensored,
+        """Return plain values, ready for JSON; None for what is too large for a number."""
+        found = {
+            name: getattr(self, name) for name in ("rounds", "ignoring", "equal", "uncensored")
         }
+        plain = {name: value if math.isfinite(value) else None for name, value in found.items()}
+        return {**plain, "weights": self.weights.tolist()}
 
 
 def identification_time(
@@ -111,14 +110,13 @@ def identification_time(
     >>> round(found.rounds, 6), found.weights.round(4).tolist(), round(found.ignoring, 6)
     (6050.0, [0.0909, 0.9091], 10100.0)
     """
+    said = f"must be one of {', '.join(ONE_PARAMETER)} for an identification time"
+    if isinstance(problem, ArmedBandit) and problem.law.kind not in ONE_PARAMETER:
+        unknown = "Nothing else is worked out."
+        raise InvalidInput("ArmedBandit.reward", said, problem.reward, unknown)
     arms = arm_class(problem, censorship, family)
     if arms.family not in ONE_PARAMETER:
-        raise InvalidInput(
-            "ArmedBandit.reward" if family is None else "family",
-            f"must be one of {', '.join(ONE_PARAMETER)} for an identification time",
-            arms.reward if family is None else family,
-            "Leave it out." if arms.reward in ONE_PARAMETER else "Change ArmedBandit.reward.",
-        )
+        raise InvalidInput("family", said, family, "Leave it out.")
     if len(arms.means) < 2:
         raise InvalidInput("ArmedBandit.means", "must have at least 2 entries", 1, "Add an arm.")
     variance, unit = np.ones(len(arms.means)), 1.0
@@ -143,22 +141,32 @@ def identification_time(
         rounds=rounds * unit,
         weights=arms.per_arm(weights, 0.0),
         ignoring=uncensored * unit * float((plan / arms.observe).sum()),
-        equal=unit / _rate(arms, seen, equal),
+        equal=_rounds(_rate(arms, seen, equal)) * unit,
         uncensored=uncensored * unit,
     )
 
 
-def _divergence(arms: ArmClass, mean: Vector, rise: Vector) -> Vector:
-    return FAMILIES[arms.family](mean, rise, 1.0)
-
-
 def _between(arms: ArmClass, log_ratio: Vector, rivals: Any) -> tuple[Vector, Vector]:
-    """Return d(best, m) and d(rival, m), the rival observed exp(log_ratio) times as often."""
+    """Return d(best, m) and d(rival, m), the rival observed exp(log_ratio) times as often.
+
+    m and 1 - m are computed as averages, not as differences, which would cancel at the ends.
+    """
     from scipy.special import expit
 
-    gaps = arms.gaps[rivals]
-    of_best = _divergence(arms, arms.means[arms.best], -gaps * expit(log_ratio))
-    return of_best, _divergence(arms, arms.means[rivals], gaps * expit(-log_ratio))
+    best, rival, gaps = arms.means[arms.best], arms.means[rivals], arms.gaps[rivals]
+    of_best, of_rival = expit(-log_ratio), expit(log_ratio)
+    fall, rise = -gaps * of_rival, gaps * of_best
+    if arms.family == "gaussian":
+        return gaussian(best, fall, 1.0), gaussian(rival, rise, 1.0)
+    m = best * of_best + rival * of_rival
+    if arms.family == "exponential":
+        return bend(m, best, -fall) / m, bend(m, rival, -rise) / m
+    from_best, from_rival = bend(best, m, fall), bend(rival, m, rise)
+    if arms.family == "bernoulli":
+        rest = (1.0 - best) * of_best + (1.0 - rival) * of_rival
+        from_best = from_best + bend(1.0 - best, rest, -fall)
+        from_rival = from_rival + bend(1.0 - rival, rest, -rise)
+    return from_best, from_rival
 
 
 def _level(arms: ArmClass, log_ratio: Vector, rivals: Any) -> Vector:
@@ -168,7 +176,7 @@ def _level(arms: ArmClass, log_ratio: Vector, rivals: Any) -> Vector:
 
 def _at_level(arms: ArmClass, level: float, rivals: Any, most: float) -> Vector:
     """Return the log ratios, at most `most`, at which rivals reach a level, by Newton's method."""
-    low, high = np.full(len(rivals), -2.0 * LARGEST_LOG_RATIO), np.full(len(rivals), most)
+    low, high = np.full(len(rivals), SMALLEST_LOG), np.full(len(rivals), most)
     at = high.copy()
     for _ in range(200):
         of_best, of_rival = _between(arms, at, rivals)
@@ -222,4 +230,9 @@ def _solve(arms: ArmClass, seen: Vector) -> tuple[float, Vector]:
     log_cost = found - np.log(seen)
     cost = np.exp(log_cost - log_cost.max())
     weights = cost / cost.sum()
-    return 1.0 / _rate(arms, seen, weights), weights
+    return _rounds(_rate(arms, seen, weights)), weights
+
+
+def _rounds(rate: float) -> float:
+    """Return the rounds per nat, infinite if they are too many for a number."""
+    return 1.0 / rate if rate > 0.0 else math.inf

@@ -29,7 +29,7 @@ def log_excess(t: Vector | float) -> Vector:
     return np.where(np.abs(t) < SERIES, small * small * total, plain)
 
 
-def gaussian(mean: Vector, rise: Vector, noise: Vector) -> Vector:
+def gaussian(mean: Vector, rise: Vector, noise: Vector | float) -> Vector:
     """Return rise^2 / (2 sigma^2)."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         value = (np.asarray(rise) / noise) ** 2 / 2.0
@@ -43,26 +43,32 @@ def unknown_variance(mean: Vector, rise: Vector, noise: Vector) -> Vector:
 
 def bernoulli(mean: Vector, rise: Vector, noise: Vector | float) -> Vector:
     """Return m log(m/M) + (1-m) log((1-m)/(1-M)), M = m + rise."""
-    return _times_excess(mean, rise) + _times_excess(1.0 - mean, -rise)
+    return bend(mean, mean + rise, rise) + bend(1.0 - mean, (1.0 - mean) - rise, -rise)
 
 
 def poisson(mean: Vector, rise: Vector, noise: Vector) -> Vector:
     """Return M - m + m log(m/M), M = m + rise."""
-    return _times_excess(mean, rise)
+    return bend(mean, mean + rise, rise)
 
 
 def exponential(mean: Vector, rise: Vector, noise: Vector) -> Vector:
     """Return m/M - 1 - log(m/M), M = m + rise."""
-    return log_excess(-rise / (mean + rise))
+    return bend(mean + rise, mean, -rise) / (mean + rise)
 
 
-def _times_excess(weight: Vector, change: Vector) -> Vector:
-    """Return w (t - log(1+t)), t = change/w; its limit, the change itself, at w = 0."""
-    weight, change = np.broadcast_arrays(np.asarray(weight, float), np.asarray(change, float))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        relative = change / weight
-    there = (weight > 0.0) & np.isfinite(relative)
-    return np.where(there, weight * log_excess(np.where(there, relative, 0.0)), change)
+def bend(old: Any, new: Any, change: Any) -> Vector:
+    """Return new - old - old log(new/old) of numbers of at least 0; new itself at old = 0.
+
+    `change` is new - old, which a caller may know to more digits than the two tell.
+    """
+    arrays = (np.asarray(x, np.float64) for x in (old, new, change))
+    old, new, change = np.broadcast_arrays(*arrays)
+    near = np.abs(change) < old / 2.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = np.where(old > 0.0, change - old * (np.log(np.maximum(new, 0.0)) - np.log(old)), new)
+    return np.where(
+        near, old * log_excess(np.where(near, change, 0.0) / np.where(near, old, 1.0)), far
+    )
 
 
 FAMILIES: dict[str, Divergence] = {
