@@ -1,5 +1,6 @@
 """The exceptions halfseen raises on purpose."""
 
+import itertools
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -171,9 +172,14 @@ def compiler_complaint(error: BaseException) -> str | None:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reasons = [line for line in lines if "Failed in" not in line]
     inner = [line for line in reasons if re.match(r"\w*Error: ", line)]
-    unread = r"(No implementation of function|There are|- Of which)"
+    unread = r"(No implementation of function|There are|- Of which|>>>)"
+    pairs = itertools.pairwise(lines)
+    failed = [after for line, after in pairs if "Failed in" in line and after in reasons]
+    stated = [line for line in failed if not re.match(unread, line)]
+    calls = [f"it knows no {line[4:]}" for line in reasons if line.startswith(">>> ")]
     plain = [line for line in reasons if not re.match(unread, line)]
-    return (inner[-1:] or plain[:1] or ["unknown reason"])[0].rstrip(".")
+    found = inner[-1:] or stated[-1:] or calls[-1:] or plain[:1] or ["unknown reason"]
+    return found[0].rstrip(".")
 
 
 def sentence(text: str) -> str:

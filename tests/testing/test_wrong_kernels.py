@@ -3,7 +3,7 @@
 import math
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from halfseen import (
     Uniform,
     simulate,
 )
+from halfseen.draws import uniform
 from halfseen.policies import GLMPolicy
 from halfseen.testing import check_glm_policy, check_linear_policy, check_policy
 
@@ -63,7 +64,60 @@ def jealous(state, arm, clock, stream, table):
     return state[:, 1].sum() - state[arm, 1]
 
 
+def later(state, arm, reward, table):
+    state[arm, 0] += 1.0 if state[arm, 0] < 8.0 else 0.5
+    state[arm, 1] += reward
+
+
+def spilling(state, arm, reward, table):
+    state[arm, 0] += 1.0
+    if state[arm, 0] > 8.0:
+        state[arm - 1, 1] += reward
+
+
+def adding(state, arm, table):
+    state[arm, 1] += 1.0
+    return 0.0
+
+
+def in_turn(state, plays, playable, clock, stream, table):
+    arm = clock % len(state)
+    while playable[arm] == 0:
+        arm = (arm + 1) % len(state)
+    return arm
+
+
+def stubborn(state, plays, playable, clock, stream, table):
+    return int(np.argmax(playable)) if clock < 9 else 0
+
+
+def drawn(state, arm, clock, stream, table):
+    return state[arm, 1] + uniform(stream, int(state[arm, 0]), arm)
+
+
 ARMS = [
+    (
+        {"index": greedy, "learn": later},
+        "add one to state[arm, 0], the number of observations: it"
+        " went from 8 to 8.5, playing ArmedBandit(",
+    ),
+    ({"index": greedy, "learn": spilling}, "learn must change the row state[arm] only, playing"),
+    ({"index": greedy, "fill": adding}, "fill must not write to its arguments: it changed `state`"),
+    (
+        {"index": greedy, "fill": lambda state, arm, table: random.random()},
+        "fill must return the same for the same arguments",
+    ),
+    ({"choose": in_turn, "waits": True}, "choose must not depend on the clock where `waits` is"),
+    pytest.param(
+        {"choose": stubborn},
+        "choose returned arm 0, which is not playable: playable[0] is 0",
+        marks=pytest.mark.slow,
+    ),
+    ({"index": drawn, "waits": True}, "index must not draw from the stream where `randomises` is"),
+    (
+        {"index": lambda state, arm, clock, stream, table: np.complex128(0)},
+        "index must return a number, not np.complex128(0j)",
+    ),
     ({"index": jealous, "waits": True}, "index must depend on state[arm] alone where `waits` is"),
     (
         {"index": greedy, "width": lambda state, arm, clock, table: -1.0},
@@ -118,10 +172,25 @@ ARMS = [
 ]
 
 
-@pytest.mark.parametrize(("parts", "sentence"), ARMS, ids=[sentence for _, sentence in ARMS])
+@pytest.mark.parametrize(("parts", "sentence"), ARMS)
 def test_a_wrong_kernel_of_a_policy_is_named(parts, sentence):
     with pytest.raises(AssertionError, match=re.escape(sentence)):
         check_policy(policy(**parts), horizon=10)
+
+
+def test_a_table_that_changes_the_fields_of_its_policy_is_told():
+    @dataclass(frozen=True)
+    class Sorting(Policy):
+        kind: ClassVar[str] = "sorting"
+        weights: list = field(default_factory=lambda: [2.0, 1.0])
+        index = staticmethod(greedy)
+
+        def table(self, setting):
+            self.weights.sort()
+            return np.zeros((setting.arms, 1))
+
+    with pytest.raises(AssertionError, match=r"Sorting\.table must not change the fields of Sort"):
+        check_policy(Sorting())
 
 
 def test_a_kernel_with_self_is_told_to_be_a_plain_function():

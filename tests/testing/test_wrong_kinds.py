@@ -1,7 +1,7 @@
 """Checks of kinds of your own: each fails with a sentence on a kind that breaks its contract."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -171,6 +171,43 @@ def told(**parts):
     return dataclass(frozen=True)(type("Told", (Censorship,), content))()
 
 
+def crowded(self, actions):
+    count = actions if isinstance(actions, int) else len(actions)
+    return np.full(count, 0.5 if count < 100 else 0.2)
+
+
+_BUFFER = np.zeros(1000)
+
+
+def reused(self, actions):
+    if isinstance(actions, int):
+        return np.full(actions, 0.5)
+    _BUFFER[: len(actions)] = 0.5 + 0.3 * actions[:, 0]
+    return _BUFFER[: len(actions)]
+
+
+def never(self, actions):
+    return np.full(np.shape(actions)[:1] or actions, 1e-320)
+
+
+def far_steps(self, dimension, regions):
+    return MultiThreshold([], [0.9], [1.0, 0.0, 0.0]), 0.1
+
+
+def turning(self, dimension):
+    return Profile(
+        half, np.eye(dimension)[random.randrange(dimension)], np.full(1, random.random())
+    )
+
+
+def steady_profile(self, dimension):
+    return Profile(half, np.eye(dimension)[0], np.zeros(1))
+
+
+def flat(self, points):
+    return np.linspace(-1.0, 1.0, points), np.full(points, 0.9)
+
+
 def profiled(*parts):
     return told(profile=lambda self, dimension: Profile(*parts))
 
@@ -191,6 +228,25 @@ def profiled(*parts):
         (profiled(len, np.eye(3)[0], np.zeros(1)), r"must take 2 arguments, \(projection, table"),
         (profiled(lambda s, table: None, np.eye(3)[0], np.zeros(1)), "a number, not None"),
         (told(along_direction=lambda self, points: 3), "must return two arrays, projections and"),
+        (told(observe_range=(0.9, 0.1)), r"the smallest and the largest probability, not \(0.9, 0"),
+        (told(observe_range=("low", "high")), r"and the largest probability, not \('low', 'high'"),
+        (told(rates=lambda self, problem: np.full(problem.arms, 0.9)), "rates must agree with pro"),
+        (
+            told(probabilities=crowded),
+            r"how many actions there are: \[0.2, 0.2, 0.2\] among 300 is",
+        ),
+        (told(probabilities=reused), "probabilities must return a new array every time"),
+        (told(probabilities=never), r"must not be below 1e-300; got 1e-320"),
+        (
+            told(in_steps=lambda self, dimension, regions: 7),
+            "in_steps must return a MultiThreshold",
+        ),
+        (
+            told(in_steps=far_steps),
+            "in_steps must agree with probabilities up to its error, 0.1: it",
+        ),
+        (told(profile=turning), "profile must return the same every time"),
+        (told(profile=steady_profile, along_direction=flat), "at -1 it is 0.9, not 0.5"),
     ],
 )
 def test_what_a_censorship_tells_of_itself_is_checked(censorship, sentence):
@@ -362,6 +418,16 @@ class Grows(Problem):
         return ArmedBandit([0.5 + self.gap, 0.5])
 
 
+@dataclass(frozen=True)
+class Sorts(Problem):
+    kind: ClassVar[str] = "sorts"
+    means: list = field(default_factory=lambda: [0.5, 0.4])
+
+    def bandit(self):
+        self.means.sort()
+        return ArmedBandit(self.means)
+
+
 def half_of_it(mean, noise, stream, count, arm):
     return 0.5 * draw_gaussian(mean, noise, stream, count, arm)
 
@@ -379,6 +445,7 @@ def steady(z):
     [
         (Refuses(), "Refuses must take what it was given: .*`ArmedBandit.means`"),
         (Unpicklable(), r"Unpicklable must be pickled \(TypeError: no\)"),
+        (Sorts(), r"Sorts\.bandit must not change the fields of Sorts"),
         (Grows(0.1), "must be what a spec says of it; read again it is"),
         (
             GeneralizedLinearBandit(
@@ -390,7 +457,7 @@ def steady(z):
             "link: rewards drawn with mean",
         ),
     ],
-    ids=["refuses", "unpicklable", "grows", "half"],
+    ids=["refuses", "unpicklable", "sorts", "grows", "half"],
 )
 def test_problems_that_break_their_contract_are_told_so(problem, said, monkeypatch):
     monkeypatch.setitem(PROBLEMS, "grows", Grows)

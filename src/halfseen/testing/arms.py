@@ -29,6 +29,7 @@ from halfseen.testing.contract import (
     check_pure,
     check_signature,
     promised,
+    watched_fill,
 )
 
 _MEANS = (0.5, 0.7, 0.2, 0.6)
@@ -117,6 +118,12 @@ def _check_kernels(policy: Policy) -> None:
     for step in range(1, 6):
         for arm in range(problem.arms):
             _check_choice(name, kernels, state, arm, step, table)
+            if kernels.index is not None and not policy.is_random:
+                given = [(state, arm, step, (1, 2, 3, 4 * k), table) for k in (1, 2)]
+                assert len({kernels.index(*one) for one in given}) == 1, (
+                    f"{name}.index must not draw from the stream where `randomises` is False, or"
+                    " None and `waits` True: probabilities of choices are taken to be 0 or 1"
+                )
             before = state.copy()
             call_kernel(f"{name}.learn", kernels.learn, state, arm, 1.0, table)
             assert state[arm, COUNT] == step, (
@@ -155,7 +162,7 @@ def _check_choice(
     if kernels.choose is not None:
         playable = np.ones(len(state), np.uint8)
         playable[arm] = 0
-        given_to = (state, state[:, COUNT].copy(), playable, step, stream, table)
+        given_to = [state, state[:, COUNT].copy(), playable, step, stream, table]
         chosen = call_kernel(f"{name}.choose", kernels.choose, *given_to)
         assert isinstance(chosen, int | np.integer), (
             f"{name}.choose must return the number of an arm, not {shorten(chosen)}"
@@ -166,13 +173,21 @@ def _check_choice(
         assert playable[chosen] == 1, (
             f"{name}.choose returned arm {chosen}, which is not playable: playable[{chosen}] is 0"
         )
+        if kernels.waits:
+            given_to[3] = 40
+            later = call_kernel(f"{name}.choose", kernels.choose, *given_to)
+            assert chosen == later, (
+                f"{name}.choose must not depend on the clock where `waits` is True: it is arm"
+                f" {chosen} in round {step} and {later} in round 40. Set waits = False"
+            )
     if kernels.width is not None and state[arm, COUNT] > 0.0:
         width = check_pure(f"{name}.width", kernels.width, state, arm, step, table)
         assert width >= 0.0, f"{name}.width must be at least 0, not {width:g}"
     if kernels.fill is not None:
-        filled = call_kernel(f"{name}.fill", kernels.fill, state, arm, table)
-        assert isinstance(filled, int | float | np.number), (
-            f"{name}.fill must return a number, or NaN to learn nothing, not {shorten(filled)}"
+        what = f"{name}.fill"
+        filled = call_kernel(what, watched_fill(what, kernels.fill), state, arm, table)
+        assert isinstance(filled, int | float | np.integer | np.floating), (
+            f"{what} must return a number, or NaN to learn nothing, not {shorten(filled)}"
         )
 
 
