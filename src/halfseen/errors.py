@@ -3,8 +3,9 @@
 import itertools
 import re
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from opcode import opmap
+from typing import Any
 
 LONG_WORD, LONG_MESSAGE = 200, 1200  # characters kept of a word and of a whole message
 
@@ -139,6 +140,21 @@ def no_such_name(module: str, name: str, known: Collection[str]) -> Exception:
     return AttributeError(
         f"module {module!r} has no attribute {name!r}. {hint}".rstrip(), name=name
     )
+
+
+def only_listed(
+    module: str, names: Collection[str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package whose public names are listed.
+
+    >>> only_listed("halfseen.testing", ["check_policy"])[1]()
+    ['check_policy']
+    """
+
+    def missing(name: str) -> Any:
+        raise no_such_name(module, name, names)
+
+    return missing, lambda: sorted(names)
 
 
 def no_password(text: str) -> str:
