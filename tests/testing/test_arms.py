@@ -1,4 +1,4 @@
-"""Kernels that break their contract: the sentence names the kernel, what it did and the rule."""
+"""Kernels of policies that break their contract are named, with what they did and the rule."""
 
 import math
 import random
@@ -10,38 +10,17 @@ import numpy as np
 import pytest
 
 from halfseen import (
-    UCB,
     Agent,
     ArmedBandit,
-    FiniteActions,
-    GeneralizedLinearBandit,
-    GLMAgent,
     InvalidInput,
-    LinearPolicy,
     Policy,
     Study,
     Uniform,
     simulate,
 )
 from halfseen.draws import uniform
-from halfseen.policies import GLMPolicy
-from halfseen.testing import check_glm_policy, check_linear_policy, check_policy
-
-
-def policy(**parts):
-    """Return a policy made of kernels and attributes."""
-    kernels = {k: staticmethod(v) if callable(v) and k != "table" else v for k, v in parts.items()}
-    content = {"table": lambda self, setting: np.zeros((setting.arms, 1))} | kernels
-    content |= {"kind": "wrong", "__annotations__": {"kind": ClassVar[str]}}
-    return dataclass(frozen=True)(type("Wrong", (Policy,), content))()
-
-
-def linear_policy(base=LinearPolicy, /, **parts):
-    """Return a linear policy made of kernels and attributes."""
-    kernels = {k: staticmethod(v) if callable(v) and k != "table" else v for k, v in parts.items()}
-    content = {"table": lambda self, setting: np.zeros(1)} | kernels
-    content |= {"kind": "wrong", "__annotations__": {"kind": ClassVar[str]}}
-    return dataclass(frozen=True)(type("Wrong", (base,), content))()
+from halfseen.testing import check_policy
+from testing.made_policies import policy
 
 
 def greedy(state, arm, clock, stream, table):
@@ -210,98 +189,6 @@ def test_a_kernel_with_self_is_told_to_be_a_plain_function():
         check_policy(Method)
 
 
-def noisy(mean, square, spread, shift, action, clock, stream, table):
-    return mean + random.random()
-
-
-def mean_only(mean, square, spread, shift, action, clock, stream, table):
-    return mean
-
-
-def nowhere(known, clock, stream, table, scratch, out):
-    pass
-
-
-def nan_far_out(mean, square, spread, shift, action, clock, stream, table):
-    return math.nan if clock > 8 else mean
-
-
-def random_far_out(mean, square, spread, shift, action, clock, stream, table):
-    return mean + (random.random() if clock > 8 else 0.0)
-
-
-def writing_far_out(mean, square, spread, shift, action, clock, stream, table):
-    table[0] += clock > 8
-    return mean
-
-
-def raising_far_out(mean, square, spread, shift, action, clock, stream, table):
-    if clock > 8:
-        raise ValueError("far out")
-    return mean
-
-
-def most_observed(rows, known, memory, clock, stream, table):
-    return int(np.argmax(known.observe))
-
-
-def overwriting(rows, known, memory, clock, stream, table):
-    known.estimate[0] = 9.0
-    return 0
-
-
-LINEAR = [
-    ({"index": noisy}, "must return the same for the same arguments"),
-    ({"index": lambda mean, square, table: mean}, "index must take 8 arguments, (mean, square,"),
-    ({"index": mean_only, "radius": lambda spread, table: -1.0}, "then -1"),
-    ({"index": mean_only, "radius": lambda spread, table: table[7]}, "radius must work on"),
-    ({"index": mean_only, "on_ball": nowhere}, "on_ball must write its action into `out`"),
-    ({"index": mean_only, "table": lambda *given: np.ones((2, 2))}, "a vector of constants"),
-    (
-        {"choose": lambda rows, known, memory, clock, stream, table: rows[0, 0]},
-        "choose must return the number of one of 5 rows, from 0 to 4",
-    ),
-    ({"index": nan_far_out}, "index must return a number, not NaN, playing LinearBandit("),
-    ({"index": random_far_out}, "must return the same for the same arguments"),
-    ({"index": writing_far_out}, "must not write to its arguments: it changed `table`, playing"),
-    (
-        {"index": raising_far_out},
-        "a kernel raised ValueError: far out (test_wrong_kernels.py, line",
-    ),
-    ({"choose": most_observed}, "choose must not read known.observe, which no learner knows"),
-    ({"choose": overwriting}, "choose must not write to its arguments: it changed `estimate`"),
-    (
-        {"choose": lambda rows, known, memory, clock, stream, table: -(clock > 20)},
-        "choose returned -1: actions are numbered from 0 to 6",
-    ),
-    (
-        {"index": mean_only, "radius": lambda spread, table: -spread % 9.0},
-        "must not shrink as more",
-    ),
-    (
-        {"index": mean_only, "counts_pulls": True},
-        "must have a kernel `choose` if it `counts_pulls`",
-    ),
-    (
-        {"index": mean_only, "regularization": "x"},
-        "must take what it was given: TypeError: '>' not",
-    ),
-]
-
-
-def test_a_policy_for_generalized_linear_bandits_must_not_choose_by_itself():
-    own = linear_policy(GLMPolicy, choose=lambda rows, known, memory, clock, stream, table: 1)
-    bandit = GeneralizedLinearBandit([0.6, 0.5], actions=FiniteActions(np.eye(2)))
-    for refused in (
-        lambda: simulate(Study(bandit, Uniform(0.5), own, horizon=5)),
-        lambda: GLMAgent(own, 2),
-    ):
-        with pytest.raises(InvalidInput, match="must have a kernel `index`, and no `choose`"):
-            refused()
-    with pytest.raises(AssertionError, match="must have a kernel `index`, and no `choose`"):
-        check_glm_policy(own)
-
-
 @pytest.mark.parametrize("table", [None, np.zeros(3), np.zeros((1, 1))])
 def test_a_table_without_a_row_per_arm_is_refused_before_compiled_code_reads_past_its_end(table):
     short = policy(index=greedy, table=lambda *given: table)
@@ -315,12 +202,6 @@ def test_a_table_without_a_row_per_arm_is_refused_before_compiled_code_reads_pas
             refused()
 
 
-@pytest.mark.parametrize(("parts", "sentence"), LINEAR, ids=[sentence for _, sentence in LINEAR])
-def test_a_wrong_kernel_of_a_linear_policy_is_named(parts, sentence):
-    with pytest.raises(AssertionError, match=re.escape(sentence)):
-        check_linear_policy(linear_policy(**parts), horizon=30)
-
-
 def test_a_study_with_a_kernel_that_cannot_be_compiled_says_why():
     short = policy(index=lambda state, arm, clock, stream: 0.0)
     study = Study(ArmedBandit([0.6, 0.5]), Uniform(0.5), {"ours": short}, horizon=10)
@@ -328,31 +209,6 @@ def test_a_study_with_a_kernel_that_cannot_be_compiled_says_why():
         InvalidInput, match=r"^`arms · uniform · ours` must have kernels that numba"
     ):
         simulate(study)
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ((UCB,), "`Study.policies` must be an object, not a class; got <class .*Write UCB"),
-        (([UCB()],), "Name each of them"),
-        (("ucb",), r"For example UCB\(\)"),
-        ((Uniform(0.5),), "The order is Study"),
-        (({"a": UCB},), r"`Study.policies\['a'\]` must be an object, not a class"),
-        (({},), "`Study.policies` must not be empty"),
-        (
-            (UCB(), 100),
-            r"by name; got 100\. Write Study\(problems, censorships, policies, horizon=",
-        ),
-    ],
-)
-def test_a_study_given_something_else_says_what_to_write(given, sentence):
-    with pytest.raises(InvalidInput, match=sentence):
-        Study(
-            ArmedBandit([0.6, 0.5]),
-            Uniform(0.5),
-            *given,
-            **({} if len(given) > 1 else {"horizon": 9}),
-        )
 
 
 @pytest.mark.slow
