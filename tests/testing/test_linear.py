@@ -7,7 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from halfseen.testing import check_linear_policy
+from halfseen import LinUCB
+from halfseen.agents.linear import LinearAgent
+from halfseen.testing import check_linear_policy, linear
 from testing.made_policies import linear_policy
 
 
@@ -94,3 +96,14 @@ LINEAR = [
 def test_a_wrong_kernel_of_a_linear_policy_is_named(parts, sentence):
     with pytest.raises(AssertionError, match=re.escape(sentence)):
         check_linear_policy(linear_policy(**parts), horizon=30)
+
+
+def test_a_live_agent_that_plays_otherwise_is_caught(monkeypatch):
+    choose = LinearAgent.choose
+
+    cells = linear.linear_cells(LinUCB(), 20, 5)
+    cell = next(cell for cell in cells if cell.problem.actions.given is not None)
+    linear.check_live_agent(cell)
+    monkeypatch.setattr(LinearAgent, "choose", lambda self, rows: choose(self, rows[::-1]))
+    with pytest.raises(AssertionError, match="The live agent and the engine choose differently"):
+        linear.check_live_agent(cell)
