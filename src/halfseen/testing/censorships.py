@@ -78,7 +78,8 @@ def check_censorship(
     _check_described(censorship)
     _check_seen_draws(censorship)
     _check_curve(censorship)
-    refusals, found = [], []
+    refusals: list[str] = []
+    found: list[tuple[Any, Vector]] = []
     try:
         seen = _probabilities(censorship, arms)
     except InvalidInput as error:
