@@ -74,7 +74,22 @@ def drawn(state, arm, clock, stream, table):
     return state[arm, 1] + uniform(stream, int(state[arm, 0]), arm)
 
 
+def counting(state, arm, table):
+    state[arm, 0] += 1.0
+
+
+def noting(state, arm, table):
+    table[arm, 0] += 1.0
+
+
 ARMS = [
+    ({"index": greedy, "pull": counting}, "pull must leave state[:, 0], the numbers of observ"),
+    ({"index": greedy, "pull": noting}, "pull must not write to its arguments: it changed `table`"),
+    ({"index": greedy, "pull": lambda state, arm: None}, "pull must take 3 arguments, (state, arm"),
+    ({"index": greedy, "mature": 3}, "mature must be a function, mature(state, recent, clock, ta"),
+    ({"index": greedy, "pull": counting, "waits": True}, "waits must be False where it has a `pul"),
+    ({"index": greedy, "waits": "yes"}, "waits must be True or False, not 'yes'"),
+    ({"index": greedy, "regularization": -1.0}, "regularization must be a number above 0, not -1"),
     (
         {"index": greedy, "learn": later},
         "add one to state[arm, 0], the number of observations: it"

@@ -9,6 +9,7 @@ import pytest
 
 from halfseen import LinUCB
 from halfseen.agents.linear import LinearAgent
+from halfseen.draws import uniform
 from halfseen.testing import check_linear_policy, linear
 from testing.made_policies import linear_policy
 
@@ -53,7 +54,13 @@ def overwriting(rows, known, memory, clock, stream, table):
     return 0
 
 
+def drawing(mean, square, spread, shift, action, clock, stream, table):
+    return mean + uniform(stream, clock, action)
+
+
 LINEAR = [
+    ({"index": drawing, "randomises": False}, "index must not draw from the stream where `random"),
+    ({"index": drawing, "samples": "x"}, "samples must be True or False, not 'x'"),
     ({"index": noisy}, "must return the same for the same arguments"),
     ({"index": lambda mean, square, table: mean}, "index must take 8 arguments, (mean, square,"),
     ({"index": mean_only, "radius": lambda spread, table: -1.0}, "then -1"),
@@ -87,7 +94,7 @@ LINEAR = [
     ),
     (
         {"index": mean_only, "regularization": "x"},
-        "must take what it was given: TypeError: '>' not",
+        "regularization must be a number above 0, not 'x'",
     ),
 ]
 

@@ -22,10 +22,13 @@ from halfseen.policies.arms.base import COUNT, Kernels, State
 from halfseen.problems import ArmedBandit, Fixed, FixedArms, RandomArms, SequenceOfArms
 from halfseen.testing.contract import (
     REPLICATIONS,
+    STREAM,
     call_kernel,
+    check_attributes,
     check_constants,
     check_engines,
     check_kind,
+    check_no_draws,
     check_pure,
     check_signature,
     promised,
@@ -39,6 +42,8 @@ _SIGNATURES = {
     "learn": "state, arm, reward, table",
     "width": "state, arm, clock, table",
     "fill": "state, arm, table",
+    "pull": "state, arm, table",
+    "mature": "state, recent, clock, table",
 }
 
 
@@ -113,17 +118,17 @@ def _check_kernels(policy: Policy) -> None:
     assert isinstance(kernels.statistics, int) and kernels.statistics >= 1, (  # noqa: PT018
         f"{name}.statistics must be a whole number of at least 1: state[arm, 0] is the count"
     )
+    check_attributes(policy, "waits", "queues")
+    assert not (kernels.waits and kernels.counts_pulls), (
+        f"{name}.waits must be False where it has a `pull` or `mature`: each round may change it"
+    )
     kept = table.copy()
     state = np.zeros((problem.arms, kernels.statistics))
     for step in range(1, 6):
         for arm in range(problem.arms):
             _check_choice(name, kernels, state, arm, step, table)
             if kernels.index is not None and not policy.is_random:
-                given = [(state, arm, step, (1, 2, 3, 4 * k), table) for k in (1, 2)]
-                assert len({kernels.index(*one) for one in given}) == 1, (
-                    f"{name}.index must not draw from the stream where `randomises` is False, or"
-                    " None and `waits` True: probabilities of choices are taken to be 0 or 1"
-                )
+                check_no_draws(f"{name}.index", kernels.index, state, arm, step, STREAM, table)
             before = state.copy()
             call_kernel(f"{name}.learn", kernels.learn, state, arm, 1.0, table)
             assert state[arm, COUNT] == step, (
@@ -142,7 +147,7 @@ def _check_kernels(policy: Policy) -> None:
 def _check_choice(
     name: str, kernels: Kernels, state: State, arm: int, step: int, table: Vector
 ) -> None:
-    stream = (1, 2, 3, 4)
+    stream = STREAM
     if kernels.index is not None:
         given = (state, arm, step, stream, table)
         value = check_pure(f"{name}.index", kernels.index, *given)

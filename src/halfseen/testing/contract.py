@@ -25,6 +25,7 @@ from halfseen.errors import InvalidInput, compiler_complaint, shorten
 from halfseen.fingerprint import NoFingerprint, fingerprint
 
 REPLICATIONS = 2
+STREAM = (1, 2, 3, 4)  # what kernels are given to draw from while they are tried
 Given = ParamSpec("Given")
 
 
@@ -159,6 +160,27 @@ def check_number(what: str, value: Any) -> float:
     return float(value)
 
 
+def check_attributes(policy: Any, *flags: str) -> None:
+    """Raise AssertionError unless flags of a policy are True or False and its lambda above 0."""
+    name, weight = type(policy).__name__, policy.regularization
+    for flag in flags:
+        value = getattr(policy, flag)
+        assert isinstance(value, bool), f"{name}.{flag} must be True or False, not {shorten(value)}"
+    number = isinstance(weight, int | float) and not isinstance(weight, bool)
+    assert number and weight > 0.0, (  # noqa: PT018
+        f"{name}.regularization must be a number above 0, not {shorten(weight)}"
+    )
+
+
+def check_no_draws(what: str, function: Callable[..., Any], *given: Any) -> None:
+    """Raise AssertionError if a kernel draws though its policy says that no choice is random."""
+    other = [(5, 6, 7, 8) if value is STREAM else value for value in given]
+    assert function(*given) == function(*other), (
+        f"{what} must not draw from the stream where `randomises` is False, or None and `waits`"
+        " True: probabilities of choices are taken to be 0 or 1"
+    )
+
+
 def check_constants(noun: Any, *arguments: Any) -> Vector:
     """Return what `table` returns as an array of floats if it is made of numbers."""
     what, before = f"{type(noun).__name__}.table", copy.deepcopy(noun)
@@ -243,6 +265,7 @@ def watched(policy: Any) -> Any:
     kernels, name = policy.kernels(), type(policy).__name__
     changed: dict[str, Any] = {}
     watchers = {"choose": _watched_choice, "learn": _watched_learning, "fill": watched_fill}
+    watchers |= {"pull": _watched_round, "mature": _watched_round}
     for kernel in ("index", "width", "radius", *watchers):
         if getattr(kernels, kernel, None) is not None:
             watch = watchers.get(kernel, _watched_number)
@@ -300,6 +323,20 @@ def _watched_learning(what: str, function: Callable[..., Any]) -> Callable[..., 
         before[arm] = state[arm]
         assert np.array_equal(state, before, equal_nan=True), (
             f"{what} must change the row state[arm] only"
+        )
+
+    return checked
+
+
+def _watched_round(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that checks that it changes the state alone, and no count of rewards."""
+
+    def checked(state: NDArray[Any], *given: Any) -> None:
+        counts = state[:, 0].copy()
+        with _unchanged(what, function, (state, *given), own=0):
+            function(state, *given)
+        assert np.array_equal(state[:, 0], counts), (
+            f"{what} must leave state[:, 0], the numbers of observations, as they are"
         )
 
     return checked
