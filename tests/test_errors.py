@@ -2,7 +2,14 @@
 
 import pytest
 
-from halfseen.errors import InvalidInput, StorageError, no_password, sentence, shorten
+from halfseen.errors import (
+    InvalidInput,
+    StorageError,
+    compiler_complaint,
+    no_password,
+    sentence,
+    shorten,
+)
 
 SECRETS = ("hunter2", "hunter2%", "a@hunter2", "hunter2@b", "hunter2 x", "x hunter2", "hun/hunter2")
 ADDRESSES = (
@@ -66,3 +73,35 @@ def test_a_value_of_a_million_characters_gets_its_message(piece):
 def test_the_password_of_an_address_after_many_letters_is_hidden():
     for told in ("x" * 5000 + "postgresql://bob:hunter2@host", "7https://bob:hunter2@host"):
         assert "hunter2" not in no_password(told)
+
+
+LOOP = """Failed in nopython mode pipeline (step: nopython frontend)
+No implementation of function Function(<function play_once at 0x7f>) found for signature:
+
+ >>> play_once(int64, int64, ArmWorld(array(float64, 2d, C)))
+
+There are 2 candidate implementations:
+  - Of which 2 did not match due to:
+"""
+
+
+@pytest.mark.parametrize(
+    ("inside", "said"),
+    [
+        (
+            "TypingError: Failed in nopython mode pipeline (step: features)\n"
+            "The use of a reflected list type, assigned to variable 'SEEN' in globals, is not"
+            " supported.\nDuring: Pass",
+            "The use of a reflected list type, assigned to variable 'SEEN' in globals, is not"
+            " supported",
+        ),
+        (
+            "No implementation of function Function(<built-in function setitem>)\n"
+            ">>> setitem(float64, Literal[str](a), int64)\nThere are 16 candidate",
+            "it knows no setitem(float64, Literal[str](a), int64)",
+        ),
+    ],
+)
+def test_of_a_kernel_that_does_not_compile_the_innermost_reason_is_told(inside, said):
+    wrong = type("TypingError", (Exception,), {"__module__": "numba.core.errors"})(LOOP + inside)
+    assert compiler_complaint(wrong) == said

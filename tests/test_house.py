@@ -106,6 +106,21 @@ def test_a_module_name_is_used_once_in_the_tree():
     only(SAME_IDEA, shared, "one module of a name, unless it is the same idea")
 
 
+def test_tests_stand_where_the_modules_they_are_named_after_do():
+    homes = defaultdict(set)
+    for path in [*SOURCE.rglob("*.py"), *SOURCE.rglob("*/")]:
+        homes[path.stem] |= {path.parent.relative_to(SOURCE)}
+        if path.is_dir():  # the tests of a package stand in it or beside it
+            homes[path.stem] |= {path.relative_to(SOURCE)}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        folder = path.parent.relative_to(ROOT / "tests")
+        if folder == Path("docs"):
+            continue
+        assert (SOURCE / folder).is_dir(), f"{path}: no package has that name"
+        known = homes.get(path.stem.removeprefix("test_"), {folder})
+        assert folder in known, f"{path} is named after a module of {known}"
+
+
 @pytest.mark.parametrize(
     "once", ["1.96", "get_close_matches", "def clopper_pearson", "def percent"]
 )
@@ -160,3 +175,10 @@ def test_every_test_that_the_page_on_reliability_names_is_there():
     named = set(re.findall(r"`(test_\w+(?:\.py)?)`", page))
     assert len(named) > 20
     assert named - defined - {path.name for path in files} == set()
+
+
+def test_every_file_of_tests_that_a_page_names_is_there():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    named = {name for page in pages for name in re.findall(r"tests/[\w/]+\.py", text_of(page))}
+    assert len(named) > 5
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []

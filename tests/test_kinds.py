@@ -163,7 +163,11 @@ def test_an_installed_package_that_cannot_be_imported_is_named(place):
 @pytest.mark.parametrize(
     ("text", "target", "sentence"),
     [
-        ("raise SystemExit('bye')", "strange_kinds", r"\(SystemExit: bye\)"),
+        (
+            "raise SystemExit('bye')",
+            "strange_kinds",
+            r"\(SystemExit: bye \(strange_kinds\.py, line 1\)\)",
+        ),
         ("thing = 3", "strange_kinds:thing", r"must be given a class of a .*; got 3\."),
         ("class Thing:\n    pass", "strange_kinds:Thing", "must be given a class of a"),
         (MODULE.replace('"halving"', '"uniform"'), "strange_kinds:Halving", "Uniform has it"),
@@ -189,5 +193,15 @@ def test_specs_without_unknown_kinds_load_no_package(place):
 )
 def test_a_module_that_cannot_be_imported_is_named(place, text):
     (place / "broken_kinds.py").write_text(text)
-    with pytest.raises(InvalidInput, match=r"^`--import` must be a module that can be imported \("):
+    with pytest.raises(
+        InvalidInput, match=r"^`--import` must be a module that can be imported \("
+    ) as told:
         import_kinds(["broken_kinds"])
+    assert "(broken_kinds.py, line 1)" in str(told.value) or text == "exit()"
+    assert told.value.fix == "Correct the module, or what it imports."
+
+
+@pytest.mark.parametrize("module", ["no_such_kinds", "no_such.kinds", "halfseen.no_such_kinds"])
+def test_a_module_that_is_not_there_is_looked_for_where_python_looks(module):
+    with pytest.raises(InvalidInput, match=r"Give its name without \.py, and run the command from"):
+        import_kinds([module])

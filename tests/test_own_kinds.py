@@ -9,6 +9,8 @@ import pytest
 from halfseen import (
     GLMUCB,
     UCB,
+    UCB1,
+    AnyFunction,
     ArmActions,
     ArmedBandit,
     Censorship,
@@ -18,6 +20,7 @@ from halfseen import (
     LinearActions,
     LinearBandit,
     LinUCB,
+    Policy,
     Problem,
     RandomActions,
     Result,
@@ -81,6 +84,44 @@ class Halved(Censorship):
 
 
 @dataclass(frozen=True)
+class Mixed(Censorship):
+    """Each decision falls to one of several censorships, with given weights."""
+
+    kind: ClassVar[str] = "mixed"
+    parts: tuple[Censorship, ...]
+    weights: np.ndarray
+    shown_as: tuple[str, ...] | None = None
+
+    def probabilities(self, actions):
+        return self.weights @ [part.probabilities(actions) for part in self.parts]
+
+
+@dataclass(frozen=True)
+class InSeries(Censorship):
+    """Feedback must pass several censorships, which have names."""
+
+    kind: ClassVar[str] = "in-series"
+    by_name: dict[str, Censorship]
+
+    def probabilities(self, actions):
+        return np.prod([part.probabilities(actions) for part in self.by_name.values()], axis=0)
+
+
+@dataclass(frozen=True)
+class Renamed(Policy):
+    """Another policy by another name."""
+
+    kind: ClassVar[str] = "renamed"
+    inner: Policy = UCB()  # noqa: RUF009
+
+    def kernels(self):
+        return self.inner.kernels()
+
+    def table(self, setting):
+        return self.inner.table(setting)
+
+
+@dataclass(frozen=True)
 class EqualGaps(Problem):
     kind: ClassVar[str] = "equal-gaps"
     arms: int
@@ -134,9 +175,12 @@ class Box(LinearActions):
         return rng.uniform(-self.side, self.side, size=(self.count, self.dimension))
 
 
+OWN = (Fading, Ramp, Halved, Mixed, InSeries, Renamed, EqualGaps, HeavyGap, Neighbours, Axes, Box)
+
+
 @pytest.fixture(autouse=True)
 def known(own_kinds):
-    for kind in (Fading, Ramp, Halved, EqualGaps, HeavyGap, Neighbours, Axes, Box):
+    for kind in OWN:
         register(kind)
 
 
@@ -145,6 +189,13 @@ STUDIES = {
     "censorship of arms": (ARMS, Fading(0.7), UCB()),
     "problem": (EqualGaps(3, 0.4), Fading(0.7), UCB()),
     "kinds in fields": (HeavyGap(StudentT(4.0)), Halved(Fading(0.7)), UCB()),
+    "kinds in a tuple": (
+        ARMS,
+        Mixed((Fading(0.7), Uniform(0.5)), np.array([0.2, 0.8]), ("a", "b")),
+        UCB(),
+    ),
+    "kinds by name": (ARMS, InSeries({"way": Fading(0.7), "back": Uniform(0.5)}), UCB()),
+    "policy in a policy": (ARMS, Uniform(0.5), Renamed(UCB1())),
     "set of arms": (ArmedBandit(ARMS.means, actions=Neighbours(2)), Uniform(0.5), UCB()),
     "censorship of a finite set": (
         LinearBandit([0.5, -0.3], actions=FiniteActions(ROWS)),
@@ -201,6 +252,34 @@ def test_compiled_loops_play_own_kinds_as_plain_python_does(name):
     plain, fast = (simulate(study, engine=engine).tracks for engine in ("reference", "cpu"))
     for key, array in plain.items():
         assert np.array_equal(array, fast[key]), key
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        ({"rate": "often"}, r"`censorships\.ours\.rate` must be a number; got 'often'"),
+        ({"rate": True}, r"`censorships\.ours\.rate` must be a number; got True"),
+    ],
+)
+def test_a_field_of_another_type_than_annotated_is_named(written, sentence):
+    content = study_of("censorship of arms").to_dict()
+    content["censorships"] = {"ours": {"kind": "fading"} | written}
+    with pytest.raises(InvalidInput, match=sentence):
+        study_from(content)
+
+
+def test_an_unknown_kind_inside_others_is_found_where_it_is():
+    content = study_of("kinds by name").to_dict()
+    content["censorships"]["in-series"]["by_name"]["back"]["kind"] = "unifrom"
+    with pytest.raises(InvalidInput, match=r"by_name\.back\.kind` must be a known .* 'uniform'"):
+        study_from(content)
+
+
+def test_a_function_inside_others_is_not_taken_for_a_kind_that_a_spec_can_hold():
+    inner = AnyFunction(lambda action: 0.5)
+    bandit = LinearBandit([0.5, -0.3], actions=FiniteActions(ROWS))
+    study = Study(bandit, Mixed((inner, Uniform(0.5)), np.array([0.2, 0.8])), LinUCB(), horizon=9)
+    assert list(study.functions) == ["censorships.mixed.parts[0].function"]
 
 
 def test_a_problem_is_played_as_the_bandit_it_makes():

@@ -148,3 +148,36 @@ def test_what_is_the_same_has_one_name_and_one_place():
     for name in halfseen.theory.__all__:  # a bound on theta is `bound`, a law of rewards `reward`
         value = getattr(halfseen.theory, name)
         assert not callable(value) or not {"norm", "rewards"} & set(takes(value)), value
+
+
+PACKAGES = ["censorship", "claims", "integrations", "policies", "problems", "report", "testing"]
+
+
+@pytest.mark.parametrize("name", [*PACKAGES, "theory"])
+def test_dir_of_a_public_package_lists_its_names_and_a_mistyped_one_is_suggested(name):
+    package = import_module(f"halfseen.{name}")
+    assert dir(package) == sorted(package.__all__)
+    meant = sorted(package.__all__, key=len)[-1]
+    with pytest.raises(AttributeError, match=f"Did you mean '{meant}'") as told:
+        getattr(package, meant[:-1] + meant[-1] * 2)
+    assert str(told.value).startswith(f"module 'halfseen.{name}' has no attribute")
+
+
+def test_parameters_of_one_name_come_in_one_order():
+    order = ["observe", "horizon", "alpha", "regularization"]
+    public = {name: getattr(halfseen, name) for name in NAMES}
+    public |= {name: getattr(halfseen.theory, name) for name in halfseen.theory.__all__}
+    for name, value in public.items():
+        if callable(value) and not name.startswith("InformationPath"):  # what is returned
+            given = [name for name in positional(value) if name in order]
+            assert given == sorted(given, key=order.index), name
+    assert positional(halfseen.theory.fluid_potential)[:2] == ["observe", "horizon"]
+
+
+def positional(value):
+    """Return the names of the parameters that may be given by place."""
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except ValueError:
+        return []
+    return [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]

@@ -1,9 +1,11 @@
 """The exceptions halfseen raises on purpose."""
 
+import itertools
 import re
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from opcode import opmap
+from typing import Any
 
 LONG_WORD, LONG_MESSAGE = 200, 1200  # characters kept of a word and of a whole message
 
@@ -140,6 +142,21 @@ def no_such_name(module: str, name: str, known: Collection[str]) -> Exception:
     )
 
 
+def only_listed(
+    module: str, names: Collection[str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package whose public names are listed.
+
+    >>> only_listed("halfseen.testing", ["check_policy"])[1]()
+    ['check_policy']
+    """
+
+    def missing(name: str) -> Any:
+        raise no_such_name(module, name, names)
+
+    return missing, lambda: sorted(names)
+
+
 def no_password(text: str) -> str:
     """Return the text with the passwords of addresses replaced by an ellipsis.
 
@@ -171,9 +188,14 @@ def compiler_complaint(error: BaseException) -> str | None:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reasons = [line for line in lines if "Failed in" not in line]
     inner = [line for line in reasons if re.match(r"\w*Error: ", line)]
-    unread = r"(No implementation of function|There are|- Of which)"
+    unread = r"(No implementation of function|There are|- Of which|>>>)"
+    pairs = itertools.pairwise(lines)
+    failed = [after for line, after in pairs if "Failed in" in line and after in reasons]
+    stated = [line for line in failed if not re.match(unread, line)]
+    calls = [f"it knows no {line[4:]}" for line in reasons if line.startswith(">>> ")]
     plain = [line for line in reasons if not re.match(unread, line)]
-    return (inner[-1:] or plain[:1] or ["unknown reason"])[0].rstrip(".")
+    found = inner[-1:] or stated[-1:] or calls[-1:] or plain[:1] or ["unknown reason"]
+    return found[0].rstrip(".")
 
 
 def sentence(text: str) -> str:

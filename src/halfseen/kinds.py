@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
+import traceback
 from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import entry_points
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from halfseen.errors import InvalidInput
@@ -29,16 +31,32 @@ def registries() -> list[tuple[str, dict[str, Any]]]:
     return list(_REGISTRIES.values())
 
 
+def annotation_of_field(kind: type[Any], name: str) -> Any:
+    """Return the type that a class or its bases give a field; None where it cannot be known."""
+    for owner in kind.__mro__:
+        noted = inspect.get_annotations(owner).get(name)
+        if noted is None:
+            continue
+        alone = SimpleNamespace(__annotations__={name: noted})
+        try:
+            return get_type_hints(alone, globalns=vars(sys.modules[owner.__module__]))[name]
+        except Exception:  # a name that only the type checker, or a function, knows
+            return None
+    return None
+
+
 def registry_of_field(kind: type[Any], name: str) -> dict[str, Any] | None:
-    """Return the registry of what a field holds by its annotation; None if that is no kind."""
-    try:
-        annotated = get_type_hints(kind).get(name)
-    except Exception:  # a name that only the type checker knows
-        return None
-    for part in (annotated, *get_args(annotated)):
+    """Return the registry of what a field holds by its annotation; None if that is no kind.
+
+    A field may hold several, as ``tuple[Censorship, ...]`` or ``dict[str, Censorship]``.
+    """
+    ahead = [annotation_of_field(kind, name)]
+    while ahead:
+        part = ahead.pop(0)
         for base in getattr(part, "__mro__", ()):
             if base in _REGISTRIES:
                 return _REGISTRIES[base][1]
+        ahead += get_args(part)
     return None
 
 
@@ -129,7 +147,7 @@ def load_installed() -> None:
                 register(loaded)
         except (Exception, SystemExit) as error:
             package = entry.dist.name if entry.dist is not None else entry.value
-            said = str(error) if isinstance(error, InvalidInput) else _named(error)
+            said = str(error) if isinstance(error, InvalidInput) else _named(error, where=True)
             raise InvalidInput(
                 f"entry point {entry.name}",
                 f"must be a module that can be imported, or a class to register ({said})",
@@ -149,13 +167,27 @@ def import_kinds(modules: Iterable[str]) -> None:
         except InvalidInput:
             raise
         except (Exception, SystemExit) as error:
+            missing = isinstance(error, ModuleNotFoundError) and _leads_to(error.name, module)
             raise InvalidInput(
                 "--import",
-                f"must be a module that can be imported ({_named(error)})",
+                f"must be a module that can be imported ({_named(error, where=not missing)})",
                 module,
-                "Give its name without .py, and run the command from its folder or install it.",
+                "Give its name without .py, and run the command from its folder or install it."
+                if missing
+                else "Correct the module, or what it imports.",
             ) from error
 
 
-def _named(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+def _leads_to(name: str | None, module: str) -> bool:
+    """Return whether a name is that of a module or of a package it is in."""
+    return f"{module}.".startswith(f"{name}.")
+
+
+def _named(error: BaseException, *, where: bool = False) -> str:
+    """Return an error's name and what it says, with the file and line that raised it if wanted."""
+    said = f"{type(error).__name__}: {error}"
+    if not where or isinstance(error, SyntaxError):
+        return said
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    file = frame.f_code.co_filename
+    return f"{said} ({os.path.basename(file)}, line {line})" if os.path.isfile(file) else said

@@ -1,6 +1,7 @@
 """`halfseen path` and `halfseen figures`, as a user runs them."""
 
 import json
+import math
 import sys
 
 import pytest
@@ -73,7 +74,7 @@ def test_a_path_for_programs(run):
     assert found["worst_case_dimension"] == pytest.approx(3 / 0.45)
     assert [phase["start"] for phase in found["phases"]] == pytest.approx([0.0, 1.08014395672])
     assert found["phases"][-1]["end"] is None
-    assert found["angles_degrees"] == pytest.approx([0.0, 40.0, 75.0])
+    assert found["angles_radians"] == pytest.approx([0.0, math.radians(40.0), math.radians(75.0)])
     assert [pair["reachable"] for pair in found["reachability"]] == [False, True, True]
 
 

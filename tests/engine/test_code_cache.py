@@ -268,3 +268,19 @@ def test_an_entry_that_is_a_folder_is_replaced(entry):
     assert entry.is_file()
     found = fresh()
     assert (found(2.0, 1.0), hits(found)) == (5.0, 1)
+
+
+def test_clearing_deletes_folders_in_place_of_entries_and_says_what_it_may_not_read(
+    folder, monkeypatch
+):
+    (folder / f"one{ENTRY}").mkdir(parents=True)
+    (folder / f"one{ENTRY}" / "inside").touch()
+    assert clear_cache().entries == 1
+    assert kept().entries == 0
+
+    def refuse(place):
+        raise PermissionError(13, "Permission denied", str(place))
+
+    monkeypatch.setattr("halfseen.engine.code_cache.os.scandir", refuse)
+    with pytest.raises(PermissionError):
+        clear_cache()

@@ -35,8 +35,13 @@ def test_the_doctor_says_that_nothing_can_be_kept(monkeypatch, tmp_path):
     found = doctor.examine()
     assert not found.cache_writable
     assert f"not kept on disk: {tmp_path / 'file'} is no folder that can be written." in str(found)
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path / ("long" * 100)))  # stat refuses it
+    assert not doctor.examine().cache_writable
     monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(tmp_path))
     assert doctor.examine().cache_writable
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", "near")
+    assert doctor.examine().cache == str(tmp_path / "near")
 
 
 def test_an_absent_package_has_no_version():
@@ -49,7 +54,7 @@ def test_the_cache_is_cleared_on_demand(monkeypatch, tmp_path):
     (tmp_path / "other").write_text("stays")
     runner = CliRunner()
     ended = runner.invoke(app, ["doctor", "--clear-cache"])
-    assert ended.output == f"Deleted 1 compiled functions (1.0 MiB) from {tmp_path}.\n"
+    assert ended.output == f"Deleted 1 compiled function (1.0 MiB) from {tmp_path}.\n"
     ended = runner.invoke(app, ["doctor", "--clear-cache", "--json"])
     assert json.loads(ended.output) == {"cache": str(tmp_path), "entries": 0, "cache_bytes": 0}
     assert [path.name for path in tmp_path.iterdir()] == ["other"]

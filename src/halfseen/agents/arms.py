@@ -12,7 +12,7 @@ from halfseen import checks
 from halfseen.agents.arm_chances import decision_by_chance
 from halfseen.agents.arm_setting import arm_setting
 from halfseen.agents.base import LiveAgent
-from halfseen.agents.decisions import Decision
+from halfseen.agents.decisions import Decision, check_choice
 from halfseen.agents.elsewhere import Turn
 from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment
 from halfseen.agents.named_arms import Arms, Playable
@@ -236,6 +236,8 @@ class Agent(LiveAgent):
         if own is None:
             constants = (turn.clock, *turn.key, self._table)
             own = self._select(self._state, self._plays, playable, *constants)
+            if self.policy.choose is not None:
+                check_choice(self.policy, own, playable)
             if self._waits and everything:
                 self._best = own
         if self._random or (self.floor > 0.0 and not everything):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from halfseen.agents.ledger import Identity
+from halfseen.agents.named_arms import Playable
+from halfseen.errors import InvalidInput
 
 
 class Decision(NamedTuple):
@@ -53,3 +56,15 @@ class LinearDecision(NamedTuple):
     probability: float | None = None
     at: float | None = None
     probability_error: float = 0.0
+
+
+def check_choice(policy: Any, chosen: int, playable: Sequence[int] | Playable) -> int:
+    """Return what the kernel `choose` of a policy returned if that is on offer."""
+    if not (0 <= chosen < len(playable) and playable[chosen]):
+        raise InvalidInput(
+            f"{type(policy).__name__}.choose",
+            "must return the number of an action on offer",
+            int(chosen),
+            "The checks in halfseen.testing find the round in which it does not.",
+        )
+    return chosen

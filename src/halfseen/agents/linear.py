@@ -10,7 +10,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.agents.base import DRAWS, LiveAgent, estimated
-from halfseen.agents.decisions import LinearDecision
+from halfseen.agents.decisions import LinearDecision, check_choice
 from halfseen.agents.elsewhere import Turn
 from halfseen.agents.ledger import HELD, REMEMBER, Entry, Identity, moment, same_row
 from halfseen.agents.offered_rows import offered_rows
@@ -254,7 +254,7 @@ class LinearAgent(LiveAgent):
         memory, stream = np.zeros(self.policy.memory(*rows.shape)), (*key, 0, POLICY)
         inverse = self._matrices[INVERSE]
         free: int = self._select(rows, known, inverse, memory, clock, stream, self._table)
-        return free
+        return free if free < 0 else check_choice(self.policy, free, [1] * len(rows))
 
     def _probability(
         self, rows: Vector, own: int, chosen: int, turn: Turn

@@ -1,5 +1,7 @@
 """How feedback goes missing: the probability that a reward is observed, given the action."""
 
+from typing import TYPE_CHECKING
+
 from halfseen.censorship.any_function import AnyFunction
 from halfseen.censorship.base import CENSORSHIPS, Censorship, Profile, SeenDraws
 from halfseen.censorship.delayed import Delayed
@@ -12,6 +14,7 @@ from halfseen.censorship.reward_dependent import RewardDependent
 from halfseen.censorship.step_approximation import Staircase, staircase
 from halfseen.censorship.uniform import Uniform
 from halfseen.censorship.with_covariate import WithCovariate
+from halfseen.errors import only_listed
 from halfseen.kinds import register
 
 for _censorship in (PerArm, Uniform, MultiThreshold, LinkModel, Logistic, PerAction):
@@ -38,3 +41,6 @@ __all__ = [
     "WithCovariate",
     "staircase",
 ]
+
+if not TYPE_CHECKING:  # the type checker knows the names above
+    __getattr__, __dir__ = only_listed(__name__, __all__)

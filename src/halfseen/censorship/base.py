@@ -220,9 +220,12 @@ class Censorship(ShownAsCall, ComparedByField, ABC):
         wrong = ~((values >= SMALLEST_OBSERVE) & (values <= 1.0))
         if wrong.any():
             place = int(np.argmax(wrong))
+            tiny = 0.0 < values[place] < SMALLEST_OBSERVE
             raise InvalidInput(
                 f"{field}[{place}]",
-                "must be above 0 and at most 1",
+                f"must not be below {SMALLEST_OBSERVE:g}"
+                if tiny
+                else "must be above 0 and at most 1",
                 float(values[place]),
                 "Return the probability that feedback is seen.",
             )

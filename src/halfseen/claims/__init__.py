@@ -40,7 +40,9 @@ def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"halfseen.claims.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from halfseen.errors import no_such_name
+
+    raise no_such_name(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:

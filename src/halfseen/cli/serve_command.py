@@ -97,6 +97,8 @@ def serve(
 
 
 def _check(database: str) -> None:
+    from halfseen.phrases import counted
+
     async def run(service: Any) -> Any:
         return await service.check(), len(service.loops())
 
@@ -105,7 +107,7 @@ def _check(database: str) -> None:
         print(problem)
     if problems:
         raise typer.Exit(1)
-    print(f"The snapshots of {count} loops agree with a replay of the log.")
+    print(f"The snapshots of {counted('loop', count)} agree with a replay of the log.")
 
 
 def _with_service(database: str, run: Any, *, read_only: bool = False) -> Any:

@@ -46,7 +46,7 @@ def cache_folder() -> Path | None:
     """
     told = os.environ.get(VARIABLE)
     if told:
-        return Path(told).expanduser()
+        return Path(told).expanduser().absolute()
     try:
         home = Path.home()
     except RuntimeError:
@@ -77,8 +77,14 @@ def kept(folder: Path | None = None) -> Kept:
 def clear_cache(folder: Path | None = None) -> Kept:
     """Delete all compiled code and return its number and size; other files are left alone."""
     entries, size = 0, 0
-    for _, found, path in _files(folder or cache_folder(), drafts=True):
-        path.unlink(missing_ok=True)
+    place = folder or cache_folder()
+    if place is not None and place.is_dir():
+        os.scandir(place).close()  # say so if it may not be read, instead of finding nothing
+    for _, found, path in _files(place, drafts=True):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
         entries += path.suffix == ENTRY
         size += found
     return Kept(entries, size)
@@ -128,12 +134,19 @@ def stems_kept() -> set[str]:
 
 
 def can_write() -> bool:
-    """Return whether entries can be written to the cache folder."""
+    """Return whether entries can be written to the cache folder, by writing a draft there."""
     folder = cache_folder()
     if folder is None:
         return False
-    there = next((place for place in (folder, *folder.parents) if place.exists()), folder)
-    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    draft = folder / f"{os.getpid()}-tried{DRAFT}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft.write_bytes(bytes(4096))
+    except OSError:
+        return False
+    finally:
+        _remove(draft)
+    return True
 
 
 _told: set[str] = set()

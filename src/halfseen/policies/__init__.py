@@ -1,5 +1,8 @@
 """Policies: how to choose an action, one algorithm per file."""
 
+from typing import TYPE_CHECKING
+
+from halfseen.errors import only_listed
 from halfseen.kinds import declare, register
 from halfseen.policies.arms.base import Kernels, Policy
 from halfseen.policies.arms.bernoulli_thompson import BernoulliThompson
@@ -138,3 +141,6 @@ __all__ = [
     "StratifiedUCB",
     "SuccessiveElimination",
 ]
+
+if not TYPE_CHECKING:  # the type checker knows the names above
+    __getattr__, __dir__ = only_listed(__name__, __all__)

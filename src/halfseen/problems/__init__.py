@@ -1,5 +1,8 @@
 """Problems: actions and their rewards."""
 
+from typing import TYPE_CHECKING
+
+from halfseen.errors import only_listed
 from halfseen.problems.action_sets import (
     FiniteActions,
     RandomActions,
@@ -86,3 +89,6 @@ __all__ = [
     "StudentT",
     "UnitBall",
 ]
+
+if not TYPE_CHECKING:  # the type checker knows the names above
+    __getattr__, __dir__ = only_listed(__name__, __all__)

@@ -188,8 +188,8 @@ def replayed(
     if state is None:
         raise StorageError(
             f"Loop {configs[max(configs)].name} cannot be opened: its events up to {base} were"
-            " archived, and the snapshot taken then is damaged or of another version. Restore a"
-            " backup, or open it with the version that wrote it."
+            " archived, and the snapshot taken then is damaged or of another version of halfseen or"
+            " of the policy's code. Restore a backup, or open it with the version that wrote it."
         )
     return state.fold_all(log.all_events(loop, base, upto))
 
@@ -209,7 +209,10 @@ def check_snapshots(log: EventLog, loop: int, base: int, configs: Configs) -> li
         state.fold_all(log.all_events(loop, state.seq, seq))
         stored = _snapshot(log, loop, seq, configs)
         if stored is None:
-            found.append(f"Loop {name}: the snapshot of event {seq} is damaged.")
+            found.append(
+                f"Loop {name}: the snapshot of event {seq} is damaged, or of another version of"
+                " halfseen or of the policy's code. It is not used."
+            )
         elif stored.to_dict() != state.to_dict():
             found.append(f"Loop {name}: the snapshot of event {seq} does not agree with a replay.")
     try:

@@ -15,6 +15,7 @@ from halfseen.engine.backends import cpu
 from halfseen.engine.code_cache import VARIABLE, cache_folder, can_write, clear_cache, kept
 from halfseen.engine.cuda import run as cuda
 from halfseen.errors import InvalidInput, StorageError
+from halfseen.phrases import counted
 from halfseen.policies import UCB
 from halfseen.problems import ArmedBandit
 from halfseen.studies.study import Study
@@ -105,7 +106,7 @@ class Cleared:
         if self.cache is None:
             return "No compiled code is kept: there is no home folder."
         size = f"{self.cache_bytes / 2**20:.1f} MiB"
-        return f"Deleted {self.entries} compiled functions ({size}) from {self.cache}."
+        return f"Deleted {counted('compiled function', self.entries)} ({size}) from {self.cache}."
 
 
 def clear() -> Cleared:

@@ -73,6 +73,6 @@ def _modules(part: Any) -> Iterator[str]:
         link = getattr(part, "curve", None)
         if link is not None:
             yield getattr(link.mean, "__module__", "__main__")
-    elif isinstance(part, list | tuple):
-        for entry in part:
+    elif isinstance(part, list | tuple | Mapping):
+        for entry in part.values() if isinstance(part, Mapping) else part:
             yield from _modules(entry)

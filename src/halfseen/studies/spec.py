@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from halfseen.censorship import CENSORSHIPS
 from halfseen.errors import InvalidInput, StorageError, did_you_mean, sharing_a_word, suggestion
-from halfseen.kinds import load_installed, registry_of_field
+from halfseen.kinds import annotation_of_field, is_registry, load_installed, registry_of_field
 from halfseen.policies import GLM_POLICIES, LINEAR_POLICIES, POLICIES, LinearPolicy, Policy
 from halfseen.problems import (
     ARM_ACTIONS,
@@ -25,6 +25,7 @@ from halfseen.problems import (
     GeneralizedLinearBandit,
     LinearBandit,
 )
+from halfseen.studies.plain_values import as_annotated
 from halfseen.studies.study import Study
 
 Tables = dict[str, dict[str, Any]]
@@ -38,6 +39,12 @@ WANTED = {  # what is wrong with a value, and the fix, by pydantic's name of the
     "list_type": ("must be a list of numbers", "Write it in brackets, as [0.5, 1]."),
     "dict_type": A_TABLE,
     "model_type": A_TABLE,
+}
+PLAIN: dict[Any, tuple[tuple[type, ...], str]] = {  # what a spec may write for a field of a type
+    int: ((int,), "int_type"),
+    float: ((int, float), "float_type"),
+    bool: ((bool,), "bool_type"),
+    str: ((str,), "string_type"),
 }
 
 
@@ -193,12 +200,15 @@ def _unknown_in(place: str, table: Any, registry: dict[str, Any]) -> Iterator[tu
 
 
 def _tables_in(place: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the tables in a field, alone or in lists, each with its place."""
+    """Yield the tables of kinds in a field, alone, in lists or by name, each with its place."""
     if isinstance(value, list):
         for k, entry in enumerate(value):
             yield from _tables_in(f"{place}[{k}]", entry)
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and "kind" in value:
         yield place, value
+    elif isinstance(value, dict):
+        for name, entry in value.items():
+            yield from _tables_in(f"{place}.{name}", entry)
 
 
 def _registries() -> dict[str, dict[str, Any]]:
@@ -245,7 +255,8 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
         if key not in known_fields:
             raise _unknown(f"{place}.{key}", key, known_fields)
         inner = _inner_registry(noun, key, value)
-        arguments[key] = value if inner is None else _built(f"{place}.{key}", value, inner)
+        built = value if inner is None else _built(f"{place}.{key}", value, inner)
+        arguments[key] = _own_field(f"{place}.{key}", built, noun, key)
     for key, entry in known_fields.items():
         required = entry.default is MISSING and entry.default_factory is MISSING
         if required and key not in arguments:
@@ -257,6 +268,19 @@ def _build(place: str, table: Any, registry: dict[str, Any]) -> Any:
         named = error.field.startswith(own)
         part = error.field.removeprefix(own) if named else error.field.rpartition(".")[2]
         raise InvalidInput(f"{place}.{part}", error.requirement, error.value, error.fix) from None
+
+
+def _own_field(place: str, value: Any, noun: type[Any], key: str) -> Any:
+    """Return the value of a field as its annotation says; halfseen's own kinds check theirs."""
+    if noun.__module__.partition(".")[0] == "halfseen":
+        return value
+    annotation = annotation_of_field(noun, key)
+    if annotation in PLAIN:
+        types, wrong = PLAIN[annotation]
+        if not isinstance(value, types) or (isinstance(value, bool) and annotation is not bool):
+            wanted, fix = WANTED[wrong]
+            raise InvalidInput(place, wanted, value, fix)
+    return as_annotated(value, annotation)
 
 
 def _known_kind(place: str, kind: Any, registry: dict[str, Any]) -> str:
@@ -275,9 +299,15 @@ def _known_kind(place: str, kind: Any, registry: dict[str, Any]) -> str:
 
 
 def _built(place: str, value: Any, registry: dict[str, Any]) -> Any:
-    """Build what a field holds: one table of a kind, or lists of tables where it takes laws."""
-    if isinstance(value, list) and registry is DELAY_LAWS:
+    """Build what a field holds: one table of a kind, or lists of tables where it takes laws.
+
+    A kind of your own may have several kinds in a field, in a list or by name.
+    """
+    several = is_registry(registry)
+    if isinstance(value, list) and several:
         return [_built(f"{place}[{k}]", entry, registry) for k, entry in enumerate(value)]
+    if isinstance(value, dict) and "kind" not in value and several and any(_tables_in("", value)):
+        return {name: _built(f"{place}.{name}", entry, registry) for name, entry in value.items()}
     return _build(place, value, registry)
 
 
@@ -293,7 +323,7 @@ def _inner_registry(noun: type[Any], key: str, value: Any) -> dict[str, Any] | N
         return dict(ARM_ACTIONS)
     if key == "actions" and issubclass(noun, LinearBandit):
         return dict(LINEAR_ACTIONS)
-    return registry_of_field(noun, key) if isinstance(value, dict) and "kind" in value else None
+    return registry_of_field(noun, key) if any(_tables_in(key, value)) else None
 
 
 def _unknown(field: str, key: str, known: Any) -> InvalidInput:

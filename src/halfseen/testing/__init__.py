@@ -1,5 +1,8 @@
 """Checks that every kind must pass, including your own."""
 
+from typing import TYPE_CHECKING
+
+from halfseen.errors import only_listed
 from halfseen.testing.arms import check_policy
 from halfseen.testing.censorships import check_censorship
 from halfseen.testing.delays_drawn import check_delay_law
@@ -17,3 +20,6 @@ __all__ = [
     "check_problem",
     "check_reward_law",
 ]
+
+if not TYPE_CHECKING:  # the type checker knows the names above
+    __getattr__, __dir__ = only_listed(__name__, __all__)

@@ -22,13 +22,17 @@ from halfseen.policies.arms.base import COUNT, Kernels, State
 from halfseen.problems import ArmedBandit, Fixed, FixedArms, RandomArms, SequenceOfArms
 from halfseen.testing.contract import (
     REPLICATIONS,
+    STREAM,
     call_kernel,
+    check_attributes,
     check_constants,
     check_engines,
     check_kind,
+    check_no_draws,
     check_pure,
     check_signature,
     promised,
+    watched_fill,
 )
 
 _MEANS = (0.5, 0.7, 0.2, 0.6)
@@ -38,6 +42,8 @@ _SIGNATURES = {
     "learn": "state, arm, reward, table",
     "width": "state, arm, clock, table",
     "fill": "state, arm, table",
+    "pull": "state, arm, table",
+    "mature": "state, recent, clock, table",
 }
 
 
@@ -112,11 +118,17 @@ def _check_kernels(policy: Policy) -> None:
     assert isinstance(kernels.statistics, int) and kernels.statistics >= 1, (  # noqa: PT018
         f"{name}.statistics must be a whole number of at least 1: state[arm, 0] is the count"
     )
+    check_attributes(policy, "waits", "queues")
+    assert not (kernels.waits and kernels.counts_pulls), (
+        f"{name}.waits must be False where it has a `pull` or `mature`: each round may change it"
+    )
     kept = table.copy()
     state = np.zeros((problem.arms, kernels.statistics))
     for step in range(1, 6):
         for arm in range(problem.arms):
             _check_choice(name, kernels, state, arm, step, table)
+            if kernels.index is not None and not policy.is_random:
+                check_no_draws(f"{name}.index", kernels.index, state, arm, step, STREAM, table)
             before = state.copy()
             call_kernel(f"{name}.learn", kernels.learn, state, arm, 1.0, table)
             assert state[arm, COUNT] == step, (
@@ -135,7 +147,7 @@ def _check_kernels(policy: Policy) -> None:
 def _check_choice(
     name: str, kernels: Kernels, state: State, arm: int, step: int, table: Vector
 ) -> None:
-    stream = (1, 2, 3, 4)
+    stream = STREAM
     if kernels.index is not None:
         given = (state, arm, step, stream, table)
         value = check_pure(f"{name}.index", kernels.index, *given)
@@ -155,7 +167,7 @@ def _check_choice(
     if kernels.choose is not None:
         playable = np.ones(len(state), np.uint8)
         playable[arm] = 0
-        given_to = (state, state[:, COUNT].copy(), playable, step, stream, table)
+        given_to = [state, state[:, COUNT].copy(), playable, step, stream, table]
         chosen = call_kernel(f"{name}.choose", kernels.choose, *given_to)
         assert isinstance(chosen, int | np.integer), (
             f"{name}.choose must return the number of an arm, not {shorten(chosen)}"
@@ -166,13 +178,21 @@ def _check_choice(
         assert playable[chosen] == 1, (
             f"{name}.choose returned arm {chosen}, which is not playable: playable[{chosen}] is 0"
         )
+        if kernels.waits:
+            given_to[3] = 40
+            later = call_kernel(f"{name}.choose", kernels.choose, *given_to)
+            assert chosen == later, (
+                f"{name}.choose must not depend on the clock where `waits` is True: it is arm"
+                f" {chosen} in round {step} and {later} in round 40. Set waits = False"
+            )
     if kernels.width is not None and state[arm, COUNT] > 0.0:
         width = check_pure(f"{name}.width", kernels.width, state, arm, step, table)
         assert width >= 0.0, f"{name}.width must be at least 0, not {width:g}"
     if kernels.fill is not None:
-        filled = call_kernel(f"{name}.fill", kernels.fill, state, arm, table)
-        assert isinstance(filled, int | float | np.number), (
-            f"{name}.fill must return a number, or NaN to learn nothing, not {shorten(filled)}"
+        what = f"{name}.fill"
+        filled = call_kernel(what, watched_fill(what, kernels.fill), state, arm, table)
+        assert isinstance(filled, int | float | np.integer | np.floating), (
+            f"{what} must return a number, or NaN to learn nothing, not {shorten(filled)}"
         )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halfseen.censorship import Censorship, Delayed, Profile, WithCovariate
+from halfseen.censorship import Censorship, Delayed, MultiThreshold, Profile, WithCovariate
 from halfseen.censorship.directions import projections
 from halfseen.checks import Vector
 from halfseen.engine.cells.arms import Cell
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _ALPHAS = np.array([1.0])
 _ROUNDING = 1e-12
+_MANY = 100  # times the actions are repeated
 _METHODS = {
     "probabilities": "actions",
     "rates": "problem",
@@ -76,15 +78,17 @@ def check_censorship(
     _check_described(censorship)
     _check_seen_draws(censorship)
     _check_curve(censorship)
-    refusals = []
+    refusals: list[str] = []
+    found: list[tuple[Any, Vector]] = []
     try:
         seen = _probabilities(censorship, arms)
     except InvalidInput as error:
         refusals.append(str(error))
     else:
+        found.append((arms, seen))
         _in_range(censorship, seen)
-        bandit = ArmedBandit(np.linspace(0.2, 0.8, arms).tolist())
-        cell = Cell(bandit, censorship, UCB(), horizon, seed, _end(horizon), _ALPHAS)
+        _check_rates(censorship, seen)
+        cell = Cell(_arms(arms), censorship, UCB(), horizon, seed, _end(horizon), _ALPHAS)
         check_engines(cell, censorship)
     rows = _rows(dimension)
     try:
@@ -92,11 +96,17 @@ def check_censorship(
     except InvalidInput as error:
         refusals.append(str(error))
     else:
+        found.append((rows, seen))
         _check_vectors(censorship, rows, seen, horizon, seed)
-    assert len(refusals) < 2, (
+    assert found, (
         f"{censorship} must work on {arms} arms or on vectors of {dimension} coordinates; errors:"
         f" {' '.join(refusals)}"
     )
+    for actions, seen in found:
+        assert np.array_equal(seen, _probabilities(censorship, actions)), (
+            f"{type(censorship).__name__}.probabilities must return the same for the same actions,"
+            " however often it is called: no state"
+        )
 
 
 def _probabilities(censorship: Censorship, actions: Any) -> Vector:
@@ -136,12 +146,30 @@ def _check_described(censorship: Censorship) -> None:
     name, said = type(censorship).__name__, censorship.in_words()
     assert isinstance(said, str), f"{name}.in_words must return a sentence, not {shorten(said)}"
     ends = censorship.observe_range
-    assert isinstance(ends, tuple) and len(ends) == 2, (  # noqa: PT018
+    assert isinstance(ends, tuple) and len(ends) == 2 and _is_range(*ends), (  # noqa: PT018
         f"{name}.observe_range must be the smallest and the largest probability, not"
         f" {shorten(ends)}"
     )
     assert not censorship.comes_late or censorship.delayed is not None, (
         f"{name}.comes_late must be left False: delays are those of a DelayLaw, in Delayed(...)"
+    )
+
+
+def _is_range(low: Any, high: Any) -> bool:
+    """Return whether two numbers are a smallest and a largest probability; NaN if not known."""
+    if not all(isinstance(end, int | float | np.floating) for end in (low, high)):
+        return False
+    return bool(0.0 <= low <= high <= 1.0) or math.isnan(low) or math.isnan(high)
+
+
+def _check_rates(censorship: Censorship, seen: Vector) -> None:
+    """Check that the arms of a bandit are seen as often as `probabilities` says."""
+    if censorship.by_reward or censorship.delayed is not None:
+        return
+    rates = np.asarray(censorship.rates(_arms(len(seen))))
+    assert np.array_equal(rates, seen), (
+        f"{type(censorship).__name__}.rates must agree with probabilities: {rates.tolist()} is not"
+        f" {seen.tolist()}"
     )
 
 
@@ -200,10 +228,13 @@ def _check_vectors(
             f"{type(censorship).__name__}.probabilities must not depend on the other actions:"
             " set `by_place` if a probability belongs to a place in the list"
         )
+        _check_many(censorship, rows, seen)
+        _check_steps(censorship, rows, seen)
         sets.append(RandomActions(4, dimension))
     profile = censorship.profile(dimension)
     if profile is not None:
         _check_profile(censorship, profile, rows, seen)
+        _check_along(censorship, profile)
         sets.append(UnitBall(dimension))
     for actions in sets:
         bandit = LinearBandit(np.linspace(0.5, -0.3, dimension).tolist(), 0.4, actions)
@@ -224,6 +255,11 @@ def _check_profile(censorship: Censorship, profile: Profile, rows: Vector, seen:
     )
     length = float(np.linalg.norm(profile.direction))
     assert length <= 1.0 + 1e-9, f"{name}.direction must have length 1, not {length:g}"
+    again = censorship.profile(rows.shape[1])
+    same = again is not None and all(
+        np.array_equal(one, other) for one, other in zip(profile[1:], again[1:], strict=True)
+    )
+    assert same, f"{name} must return the same every time: no randomness, no state"
     check_signature(profile, "kernel", "projection, table")
     along = projections("actions", rows, profile.direction.tolist())
     kernel_name = f"{name}.kernel"
@@ -248,10 +284,57 @@ def _check_profile(censorship: Censorship, profile: Profile, rows: Vector, seen:
     )
 
 
+def _check_many(censorship: Censorship, rows: Vector, seen: Vector) -> None:
+    """Check that the probability of an action does not depend on how many there are."""
+    name, many = f"{type(censorship).__name__}.probabilities", np.tile(rows, (_MANY, 1))
+    kept = np.asarray(censorship.probabilities(rows))
+    found = np.asarray(censorship.probabilities(many), dtype=float).reshape(_MANY, -1)
+    assert np.allclose(found, seen, rtol=_ROUNDING, atol=0.0), (
+        f"{name} must not depend on how many actions there are: {found[0].tolist()} among"
+        f" {len(many)} is not {seen.tolist()}"
+    )
+    censorship.probabilities(rows[::-1].copy())
+    assert np.array_equal(kept, seen), (
+        f"{name} must return a new array every time: the next call changed what it had returned"
+    )
+
+
+def _check_steps(censorship: Censorship, rows: Vector, seen: Vector) -> None:
+    """Check that the steps a censorship is approximated by are as near to it as they say."""
+    name, steps = f"{type(censorship).__name__}.in_steps", censorship.in_steps(rows.shape[1], 8)
+    if steps is None:
+        return
+    pair = isinstance(steps, tuple) and len(steps) == 2
+    assert pair and isinstance(steps[0], MultiThreshold), (  # noqa: PT018
+        f"{name} must return a MultiThreshold and its largest error, or None, not {shorten(steps)}"
+    )
+    off = np.abs(steps[0].probabilities(rows) - seen).max()
+    assert off <= steps[1] + _ROUNDING, (
+        f"{name} must agree with probabilities up to its error, {steps[1]:g}: it is off by {off:g}"
+    )
+
+
+def _check_along(censorship: Censorship, profile: Profile) -> None:
+    """Check that the curve that reports draw is that of the profile, between its steps."""
+    curve = censorship.along_direction(11)
+    if curve is None or len(profile.cuts) > 0:
+        return
+    for along, chance in zip(*(np.asarray(part).tolist() for part in curve), strict=True):
+        value = profile.kernel(along, profile.table)
+        assert math.isclose(value, chance, rel_tol=1e-6), (
+            f"{type(censorship).__name__}.along_direction must agree with profile: at {along:g} it"
+            f" is {chance:g}, not {value:g}"
+        )
+
+
 def observe_many(along: Vector, table: Vector, out: Vector) -> None:
     """Write probabilities; ``observe_probability`` is filled in with a profile's kernel."""
     for place in range(out.size):
         out[place] = observe_probability(along[place], table)
+
+
+def _arms(count: int) -> ArmedBandit:
+    return ArmedBandit(np.linspace(0.2, 0.8, count).tolist())
 
 
 def _end(horizon: int) -> Any:

@@ -25,6 +25,7 @@ from halfseen.errors import InvalidInput, compiler_complaint, shorten
 from halfseen.fingerprint import NoFingerprint, fingerprint
 
 REPLICATIONS = 2
+STREAM = (1, 2, 3, 4)  # what kernels are given to draw from while they are tried
 Given = ParamSpec("Given")
 
 
@@ -133,6 +134,8 @@ def call_kernel(what: str, function: Callable[..., Any], *arguments: Any) -> Any
     """Return the result of a kernel; its exceptions become an AssertionError that names it."""
     try:
         return function(*arguments)
+    except AssertionError:
+        raise
     except Exception as error:
         names = inspect.signature(function).parameters
         given = [
@@ -150,16 +153,37 @@ def call_kernel(what: str, function: Callable[..., Any], *arguments: Any) -> Any
 
 def check_number(what: str, value: Any) -> float:
     """Return a kernel's result after checking that it is a number and not NaN."""
-    assert isinstance(value, int | float | np.number), (
+    assert isinstance(value, int | float | np.integer | np.floating), (
         f"{what} must return a number, not {shorten(value)}"
     )
     assert not math.isnan(value), f"{what} must return a number, not NaN"
     return float(value)
 
 
+def check_attributes(policy: Any, *flags: str) -> None:
+    """Raise AssertionError unless flags of a policy are True or False and its lambda above 0."""
+    name, weight = type(policy).__name__, policy.regularization
+    for flag in flags:
+        value = getattr(policy, flag)
+        assert isinstance(value, bool), f"{name}.{flag} must be True or False, not {shorten(value)}"
+    number = isinstance(weight, int | float) and not isinstance(weight, bool)
+    assert number and weight > 0.0, (  # noqa: PT018
+        f"{name}.regularization must be a number above 0, not {shorten(weight)}"
+    )
+
+
+def check_no_draws(what: str, function: Callable[..., Any], *given: Any) -> None:
+    """Raise AssertionError if a kernel draws though its policy says that no choice is random."""
+    other = [(5, 6, 7, 8) if value is STREAM else value for value in given]
+    assert function(*given) == function(*other), (
+        f"{what} must not draw from the stream where `randomises` is False, or None and `waits`"
+        " True: probabilities of choices are taken to be 0 or 1"
+    )
+
+
 def check_constants(noun: Any, *arguments: Any) -> Vector:
     """Return the result of `table` as an array of floats, after checking that it is numeric."""
-    what = f"{type(noun).__name__}.table"
+    what, before = f"{type(noun).__name__}.table", copy.deepcopy(noun)
     try:
         returned, again = noun.table(*arguments), noun.table(*arguments)
     except InvalidInput:
@@ -174,6 +198,7 @@ def check_constants(noun: Any, *arguments: Any) -> Vector:
     assert np.array_equal(constants, np.asarray(again, dtype=float), equal_nan=True), (
         f"{what} must return the same every time: no randomness, no state"
     )
+    assert noun == before, f"{what} must not change the fields of {type(noun).__name__}"
     return constants
 
 
@@ -188,7 +213,7 @@ def check_pure(what: str, function: Callable[..., Any], *arguments: Any) -> floa
     return first
 
 
-def _check_same(what: str, first: float, second: Any) -> None:
+def _check_same(what: str, first: Any, second: Any) -> None:
     assert first == second, (
         f"{what} must return the same for the same arguments: draw from the stream, keep no state"
     )
@@ -216,8 +241,11 @@ def check_engines(cell: AnyCell, noun: Any) -> Track:
         reference.run(replace(cell, policy=watched(cell.policy)), plain, report=ignore, workers=1)
     except AssertionError as error:
         raise AssertionError(f"{error}, {playing}") from None
+    except InvalidInput as error:
+        raise AssertionError(f"{error} It was {playing}") from error
     except Exception as error:
-        raise AssertionError(f"{noun}: a kernel raised {_raised(error)}, {playing}") from error
+        what = "a kernel" if noun is cell.policy else "its code"
+        raise AssertionError(f"{noun}: {what} raised {_raised(error)}, {playing}") from error
     for name, array in plain.arrays().items():
         assert np.isfinite(array).all(), f"{name}: not a number for {noun}"
     for workers in (1, 2):
@@ -236,50 +264,118 @@ def watched(policy: Any) -> Any:
     """Return a policy whose kernels are checked at every call, for plain Python only."""
     kernels, name = policy.kernels(), type(policy).__name__
     changed: dict[str, Any] = {}
-    for kernel in ("index", "width", "radius", "choose"):
+    watchers = {"choose": _watched_choice, "learn": _watched_learning, "fill": watched_fill}
+    watchers |= {"pull": _watched_round, "mature": _watched_round}
+    for kernel in ("index", "width", "radius", *watchers):
         if getattr(kernels, kernel, None) is not None:
-            changed[kernel] = _watched(f"{name}.{kernel}", getattr(kernels, kernel))
+            watch = watchers.get(kernel, _watched_number)
+            changed[kernel] = watch(f"{name}.{kernel}", getattr(kernels, kernel))
     same = copy.copy(policy)
     object.__setattr__(same, "kernels", lambda: replace(kernels, **changed))
     return same
 
 
-def _watched(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that checks its result and that it does not modify its arguments."""
-    chooses = what.endswith(".choose")
-    names = list(inspect.signature(function).parameters)
+def _watched_number(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that checks that it returns a number, the same for the same arguments."""
 
     def checked(*given: Any) -> Any:
-        arrays = _arrays(dict(zip(names, given, strict=False)))
-        if chooses:
-            arrays.pop("state", None)  # the policy may write to it
-        kept = {name: array.copy() for name, array in arrays.items()}
-        value = function(*given)
-        for name, array in arrays.items():
-            assert np.array_equal(array, kept[name], equal_nan=True), (
-                f"{what} must not write to its arguments: it changed `{name}`"
-            )
-        if not chooses:
-            _check_same(what, check_number(what, value), function(*given))
-            return value
+        with _unchanged(what, function, given):
+            value = check_number(what, function(*given))
+            _check_same(what, value, function(*given))
+        return value
+
+    return checked
+
+
+def _watched_choice(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that checks that it returns the number of an action that is playable."""
+
+    def checked(*given: Any) -> Any:
+        third = given[2]  # which arms are playable, or the memory of a policy for vectors
+        arms = third.dtype == np.uint8
+        with _unchanged(what, function, given, own=0 if arms else 2):
+            value = function(*given)
         assert isinstance(value, int | np.integer), (
             f"{what} must return the number of an action, not {shorten(value)}"
         )
         assert 0 <= value < len(given[0]), (
             f"{what} returned {value}: actions are numbered from 0 to {len(given[0]) - 1}"
         )
+        assert not arms or third[value] == 1, (
+            f"{what} returned arm {value}, which is not playable: playable[{value}] is 0"
+        )
         return value
 
     return checked
 
 
+def _watched_learning(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that checks that it adds one to the count of its arm, and to nothing else."""
+
+    def checked(state: NDArray[Any], arm: int, *given: Any) -> None:
+        before = state.copy()
+        with _unchanged(what, function, (state, arm, *given), own=0):
+            function(state, arm, *given)
+        assert state[arm, 0] == before[arm, 0] + 1.0, (
+            f"{what} must add one to state[arm, 0], the number of observations: it went from"
+            f" {before[arm, 0]:g} to {state[arm, 0]:g}"
+        )
+        before[arm] = state[arm]
+        assert np.array_equal(state, before, equal_nan=True), (
+            f"{what} must change the row state[arm] only"
+        )
+
+    return checked
+
+
+def _watched_round(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that checks that it changes the state alone, and no count of rewards."""
+
+    def checked(state: NDArray[Any], *given: Any) -> None:
+        counts = state[:, 0].copy()
+        with _unchanged(what, function, (state, *given), own=0):
+            function(state, *given)
+        assert np.array_equal(state[:, 0], counts), (
+            f"{what} must leave state[:, 0], the numbers of observations, as they are"
+        )
+
+    return checked
+
+
+def watched_fill(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel that checks that it returns the same for the same arguments; NaN too."""
+
+    def checked(*given: Any) -> Any:
+        with _unchanged(what, function, given):
+            value, again = function(*given), function(*given)
+        if value == value:  # NaN stands for learning nothing
+            _check_same(what, value, again)
+        return value
+
+    return checked
+
+
+@contextmanager
+def _unchanged(
+    what: str, function: Callable[..., Any], given: tuple[Any, ...], own: int | None = None
+) -> Iterator[None]:
+    """Check that a kernel leaves the arrays among its arguments alone, except its own."""
+    names = inspect.signature(function).parameters
+    arrays = _arrays({n: a for k, (n, a) in enumerate(zip(names, given)) if k != own})  # noqa: B905
+    kept = {name: array.copy() for name, array in arrays.items()}
+    yield
+    for name, array in arrays.items():
+        assert np.array_equal(array, kept[name], equal_nan=True), (
+            f"{what} must not write to its arguments: it changed `{name}`"
+        )
+
+
 def _arrays(given: dict[str, Any]) -> dict[str, NDArray[Any]]:
-    """Return the arrays among a kernel's arguments by name; `memory` is the kernel's own."""
+    """Return the arrays among a kernel's arguments by name."""
     found: dict[str, NDArray[Any]] = {}
     for name, value in given.items():
         inner = value._asdict() if hasattr(value, "_asdict") else {name: value}
         found |= {n: array for n, array in inner.items() if isinstance(array, np.ndarray)}
-    found.pop("memory", None)
     return found
 
 

@@ -40,10 +40,13 @@ from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.links import draw_gaussian
 from halfseen.testing.contract import (
     REPLICATIONS,
+    STREAM,
     call_kernel,
+    check_attributes,
     check_constants,
     check_engines,
     check_kind,
+    check_no_draws,
     check_pure,
     check_signature,
     compiling,
@@ -183,16 +186,17 @@ def check_kernels(cell: LinearCell) -> None:
     kernels = policy.kernels()
     table = check_constants(policy, cell.setting)
     assert table.ndim == 1, f"{name}.table must return a vector of constants, not {table.shape}"
-    assert policy.regularization > 0.0, f"{name}.regularization must be above 0"
+    check_attributes(policy, "waits", "samples", "knows_observe", "counts_pulls")
     kept = table.copy()
-    stream = (1, 2, 3, 4)
     for clock in range(1, 6):
         spread = math.log(clock)
         for action, (mean, square) in enumerate(((0.0, 1.0), (-0.4, 0.2), (0.7, 0.0))):
             shift = 0.3 if kernels.samples else 0.0
             if kernels.index is not None:
-                given = (mean, square, spread, shift, action, clock, stream, table)
+                given = (mean, square, spread, shift, action, clock, STREAM, table)
                 check_pure(f"{name}.index", kernels.index, *given)
+                if not policy.is_random:
+                    check_no_draws(f"{name}.index", kernels.index, *given)
     if kernels.radius is not None:
         _check_radius(f"{name}.radius", kernels.radius, table)
     if kernels.choose is not None:
@@ -219,7 +223,7 @@ def _check_choice(policy: LinearPolicy, choose: Choice, table: Vector) -> None:
     assert isinstance(size, int | np.integer) and size >= 0, (  # noqa: PT018
         f"{name}.memory must return a whole number of at least 0, not {shorten(size)}"
     )
-    memory, stream = np.zeros(size), (1, 2, 3, 4)
+    memory, stream = np.zeros(size), STREAM
     for clock in range(1, 20):
         estimate, factor = rows[clock % 5].copy(), np.eye(3) / clock
         known: Any = LinearKnowledge(
@@ -260,7 +264,7 @@ def _check_ball(policy: LinearPolicy) -> None:
         spread = float(np.linalg.slogdet(design / policy.regularization)[1])
         estimate = rng.normal(size=3)
         shake = rng.normal(size=3) if kernels.samples else np.zeros(3)
-        stream, action = (1, 2, 3, 4), np.full(3, np.nan)
+        stream, action = STREAM, np.full(3, np.nan)
         known = BallKnowledge(estimate, shake, lengths, vectors, spread)
         given = (known, clock, stream, table, np.zeros((SCRATCH_ROWS, 3)), action)
         call_kernel(f"{name}.on_ball", kernels.on_ball, *given)

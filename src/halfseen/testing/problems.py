@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -65,7 +66,7 @@ def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None
     >>> check_problem(ArmedBandit([0.6, 0.5], reward="poisson"), horizon=20)
     """
     check_kind(problem, Problem)
-    name = type(problem).__name__
+    name, before = type(problem).__name__, copy.deepcopy(problem)
     bandit = problem.bandit()
     assert type(bandit) in _PLAYED, (
         f"{name}.bandit must return an ArmedBandit, LinearBandit or GeneralizedLinearBandit, not"
@@ -74,6 +75,7 @@ def check_problem(problem: Problem, *, horizon: int = 40, seed: int = 5) -> None
     assert problem.bandit() == bandit, (
         f"{name}.bandit must return the same bandit every time: no randomness, no state"
     )
+    assert problem == before, f"{name}.bandit must not change the fields of {name}"
     if isinstance(bandit, ArmedBandit):
         check_methods(bandit.actions, subsets="arms")
         _check_subsets(bandit)

@@ -307,6 +307,7 @@ class MostSeen(Policy):
 
 
 class Anything(MostSeen):
+    waits = False
     choose = staticmethod(anything)
 
 

@@ -31,17 +31,20 @@ def model(angles, observe, d=3):
 def gain(number, x, y):
     """Return the gain per observation of a region, from its definition."""
     place = PATH.numbers.index(number)
-    sine = math.sin(PATH.angles[place]) ** 2
+    sine = math.sin(PATH.angles_radians[place]) ** 2
     return ((1.0 - sine) / x + sine / y) / PATH.observe[place]
 
 
 def test_the_line_is_where_regions_gain_as_much_as_the_base():
     x, y = PATH.design(PATH.switch_times[0])
     assert gain(2, x, y) == pytest.approx(gain(4, x, y), rel=1e-12)
-    sine = math.sin(PATH.angles[2]) ** 2
+    sine = math.sin(PATH.angles_radians[2]) ** 2
     assert BASE.line(sine, y / x) == pytest.approx(PATH.observe[2] / PATH.observe[4], rel=1e-12)
     for place in range(4):
-        sine, ratio = math.sin(PATH.angles[place]) ** 2, PATH.observe[place] / PATH.observe[4]
+        sine, ratio = (
+            math.sin(PATH.angles_radians[place]) ** 2,
+            PATH.observe[place] / PATH.observe[4],
+        )
         assert (gain(place, x, y) > gain(4, x, y) * (1 + 1e-9)) == (
             BASE.line(sine, y / x) > ratio * (1 + 1e-9)
         )

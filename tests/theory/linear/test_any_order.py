@@ -86,7 +86,7 @@ def test_path_and_worst_case_of_any_order_golden(name):
 
 def test_kept_ends_and_plan_of_any_order_golden():
     lower = information_path(model("C")[0])
-    kept = np.sin(lower.angles) ** 2
+    kept = np.sin(lower.angles_radians) ** 2
     assert kept == pytest.approx([0, 0.116977778441, 0.328989928337, 0.821393804843], abs=1e-12)
     assert lower.observe == (0.9, 0.7, 0.5, 0.2)
     assert lower.regions == (0, 3)

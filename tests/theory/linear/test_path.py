@@ -148,7 +148,7 @@ def test_equal_probabilities_are_merged_into_the_lowest():
 def test_regions_below_the_equator_are_left_out():
     whole = path([-50, -20, 70], [1, 0.9, 0.8, 0.4])
     assert whole.numbers == (2, 3)
-    assert whole.angles[0] == 0.0
+    assert whole.angles_radians[0] == 0.0
     assert whole.regions == (3, 2)
     assert whole.potential(1e3) == path([70], [0.8, 0.4]).potential(1e3)
     assert path([0, 70], [1, 0.8, 0.4]).numbers == (1, 2)
@@ -240,7 +240,7 @@ def test_steady_design_is_proportional():
     scale = (1e5 + found.steady_offset) / (10.0 + found.steady_offset)
     assert second == pytest.approx((first[0] * scale, first[1] * scale), rel=1e-12)
     shares = np.array(found.shares)
-    q, p = np.sin(found.angles) ** 2, np.array(found.observe)
+    q, p = np.sin(found.angles_radians) ** 2, np.array(found.observe)
     growth = (second[1] - first[1]) / (1e5 - 10.0)
     assert growth == pytest.approx((shares * p * q).sum(), rel=1e-12)
 
@@ -333,7 +333,7 @@ def test_times_that_are_refused(time):
 def test_a_path_as_plain_values_and_as_text_says_what_it_holds():
     found = path([40, 75], [1, 0.5, 0.45], regularization=2.0)
     plain = found.to_dict()
-    assert plain["angles_degrees"] == pytest.approx([0.0, 40.0, 75.0])
+    assert plain["angles_radians"] == pytest.approx([0.0, math.radians(40.0), math.radians(75.0)])
     assert plain["worst_case_dimension"] == pytest.approx(3 / 0.45) == found.worst_case_dimension
     assert plain["ratio"] == found.effective_dimension / found.worst_case_dimension
     assert [phase["end"] for phase in plain["phases"]] == [*found.switch_times, None]

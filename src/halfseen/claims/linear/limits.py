@@ -130,14 +130,14 @@ def _models(lab: Laboratory, count: int) -> Iterator[InformationPath]:
     rng = np.random.default_rng(lab.seed)
     while count:
         path = information_path(random_model(rng))
-        if path.dimension * math.sin(path.angles[-1]) ** 2 > 1.05 and len(path.numbers) > 1:
+        if path.dimension * math.sin(path.angles_radians[-1]) ** 2 > 1.05 and len(path.numbers) > 1:
             count -= 1
             yield path
 
 
 def _gain(path: InformationPath, place: int, x: Any, y: Any) -> Any:
     """Return a region's gain per observation at its lowest angle."""
-    along = math.sin(path.angles[place]) ** 2
+    along = math.sin(path.angles_radians[place]) ** 2
     return ((1.0 - along) / x + along / y) / path.observe[place]
 
 
@@ -145,7 +145,7 @@ def _reached(path: InformationPath) -> dict[int, float]:
     """Return when each region first gains more than the base, if only the base is played."""
     base = len(path.numbers) - 1
     found: dict[int, float] = {}
-    along = math.sin(path.angles[base]) ** 2
+    along = math.sin(path.angles_radians[base]) ** 2
     times = np.geomspace(1e-4, 1e9, 100_000)
     x = 1.0 + path.observe[base] * times * (1.0 - along) / (path.dimension - 1)
     y = 1.0 + path.observe[base] * times * along
@@ -207,7 +207,7 @@ def _keeps_both(path: InformationPath, place: int) -> bool:
     Only these two are played, in steps of equal information, each time the one that gains more.
     """
     base = len(path.numbers) - 1
-    along = [math.sin(path.angles[k]) ** 2 for k in (place, base)]
+    along = [math.sin(path.angles_radians[k]) ** 2 for k in (place, base)]
     x = y = 1.0
     late, steps = [0, 0], 2500 * path.dimension
     for step in range(steps):

@@ -136,7 +136,7 @@ class Pair(NamedTuple):
 
 def _pairs(path: InformationPath) -> list[Pair]:
     """Return each region visited after the first, with the one before it as base."""
-    along = [math.sin(angle) ** 2 for angle in path.angles]
+    along = [math.sin(angle) ** 2 for angle in path.angles_radians]
     known = dict(zip(path.numbers, zip(along, path.observe, strict=True), strict=True))
     pairs = []
     for j, i in zip(path.regions, path.regions[1:], strict=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -163,6 +163,7 @@ class VIDS(LinearPolicy):
 
     kind: ClassVar[str] = "vids"
     regularization: float = 1.0
+    _: KW_ONLY
     observe: str = LEARNED
     draws: int = 60
     refresh: int = 16

@@ -254,7 +254,7 @@ def switch_chart(path: InformationPath) -> Any:
             "angle": degrees(angle),
             "area": 150 if number in (old.number, new.number) else 60,
         }
-        for number, angle, p in zip(path.numbers, path.angles, path.observe, strict=True)
+        for number, angle, p in zip(path.numbers, path.angles_radians, path.observe, strict=True)
     ]
     x = angle_axis(min(1.0, old.sine + MARGIN))
     y = alt.Y(
@@ -301,7 +301,7 @@ def switch_chart(path: InformationPath) -> Any:
 
 
 def _dots(path: InformationPath, base: Base) -> Rows:
-    angle = dict(zip(path.numbers, path.angles, strict=True))
+    angle = dict(zip(path.numbers, path.angles_radians, strict=True))
     return [
         {
             "sine": squared_sine(angle[pair.region]),

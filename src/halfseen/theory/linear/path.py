@@ -93,7 +93,7 @@ class InformationPath(Tabular):
     edge
         Which end of a region is played: ``"lower"`` or ``"upper"``, counted from the equator;
         ``"isotropic"`` if the least observed region explores all directions evenly.
-    numbers, angles, observe
+    numbers, angles_radians, observe
         Number, angle from the equator in radians, and probability of each region that can be worth
         playing, the least observed last.
     error
@@ -121,7 +121,7 @@ class InformationPath(Tabular):
     steady_offset: float | None
     edge: str
     numbers: tuple[int, ...]
-    angles: tuple[float, ...]
+    angles_radians: tuple[float, ...]
     observe: tuple[float, ...]
     error: float
     smallest_observe: float
@@ -153,7 +153,7 @@ class InformationPath(Tabular):
         return self.dimension / self.observe[-1]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON: angles in degrees, None for an infinite end."""
+        """Return plain values, ready for JSON; None for a phase without end."""
         return {
             "dimension": self.dimension,
             "regularization": self.regularization,
@@ -167,7 +167,7 @@ class InformationPath(Tabular):
             "error": self.error,
             "edge": self.edge,
             "numbers": list(self.numbers),
-            "angles_degrees": [math.degrees(angle) for angle in self.angles],
+            "angles_radians": list(self.angles_radians),
             "observe": list(self.observe),
             "phases": [phase.to_dict() for phase in self.phases],
             "reachability": [pair._asdict() for pair in self.reachability],
@@ -252,7 +252,7 @@ class InformationPath(Tabular):
 
     @property
     def _kept(self) -> list[Region]:
-        return [*map(at_angle, self.numbers, self.angles, self.observe)]
+        return [*map(at_angle, self.numbers, self.angles_radians, self.observe)]
 
     @cached_property
     def _columns(self) -> Vector:
@@ -352,7 +352,7 @@ def information_path(
         steady_offset=last.x / last.growth_x - last.start if proportional else None,
         edge=kept.edge,
         numbers=tuple(region.number for region in kept.regions),
-        angles=tuple(region.angle for region in kept.regions),
+        angles_radians=tuple(region.angle for region in kept.regions),
         observe=tuple(region.p for region in kept.regions),
         error=steps.error,
         smallest_observe=float(getattr(censorship, "observe_range", steps.model.observe_range)[0]),

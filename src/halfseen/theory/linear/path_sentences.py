@@ -19,7 +19,7 @@ WIDTH = 88  # characters of a line of text
 
 def path_in_words(path: InformationPath) -> str:
     """Return the regions, the dimensions and every phase with its reason, as lines of text."""
-    angles = ", ".join(f"{math.degrees(angle):.4g}°" for angle in path.angles)
+    angles = ", ".join(f"{math.degrees(angle):.4g}°" for angle in path.angles_radians)
     played = " and ".join(map(str, path.phases[-1].regions))
     lines = [
         f"dimension {path.dimension}, regularization {show(path.regularization)}",

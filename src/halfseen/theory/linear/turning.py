@@ -72,7 +72,7 @@ class Base:
 def base_of(path: InformationPath, number: int) -> Base:
     """Return a region of a path as a base."""
     place = path.numbers.index(number)
-    base = Base(number, path.angles[place], path.observe[place], path.dimension)
+    base = Base(number, path.angles_radians[place], path.observe[place], path.dimension)
     if len(path.numbers) < 2 or path.edge != LOWER or path.dimension * base.sine <= 1.0:
         degrees = round(math.degrees(base.angle), 1)
         raise InvalidInput(

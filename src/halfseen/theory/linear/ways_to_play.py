@@ -59,7 +59,7 @@ def potentials(path: InformationPath, censorship: Any, horizons: Vector) -> Ways
         worst_case_potential(censorship, d, regularization=lam, horizon=float(horizon)).value
         for horizon in horizons
     ]
-    p, sine = path.observe[-1], math.sin(path.angles[-1]) ** 2
+    p, sine = path.observe[-1], math.sin(path.angles_radians[-1]) ** 2
     along = 1.0 / d if path.edge == EVEN else sine
     across = (1.0 - along) / (d - 1) if d > 1 else 0.0
     seen = p * horizons / lam

@@ -2,10 +2,10 @@
 
 import httpx
 import pytest
+from service.over_http import LOOP, listening
 
 import halfseen
 from halfseen import Client, InvalidInput, ServiceError
-from service.over_http import LOOP, listening
 
 ARTICLES = {
     "name": "personalizer",
