@@ -170,7 +170,7 @@ def test_policy_that_hides_its_use_of_the_clock_is_caught():
     ("policy", "complaint"),
     [
         (Scribbler, "must not write to its arguments"),
-        (Shrinking, "must not shrink"),
+        (Shrinking, "must not decrease"),
         (Tabular, "a vector of constants"),
         (Halfway, "largest index of the ball"),
         (Beyond, "a vector of length at most 1"),

@@ -109,7 +109,7 @@ def test_evidence_speaks_for_the_larger_mean_only_and_has_no_unit_of_time(law, n
     there = evidence((n, x), (m, y), reward=law)
     back = evidence((m, y), (n, x), reward=law)
     assert min(there, back) == -math.inf
-    if law == "exponential":
+    if law == "exponential" and x * m != y * n:  # rounding would make one of equal means larger
         scaled = evidence((n, x * 1e-200), (m, y * 1e-200), reward=law)
         assert scaled == pytest.approx(there, rel=1e-9, abs=1e-9)
 
