@@ -93,6 +93,7 @@ def play_once(
     optimism = 0
     censoring = 0
     clock = 0.0
+    now = 0
     checkpoint = 0
     changed = True
     observed = True
@@ -143,7 +144,7 @@ def play_once(
         if observed or IMPUTES:
             gained = 0.0
             if observed:
-                place = int(numbers[SHOWN]) if BALL else int(clock)
+                place = int(numbers[SHOWN]) if BALL else now
                 gained = reward(truth, world.noise_scale, environment_stream, place, 0)
                 seen[region] += 1.0
                 numbers[SHOWN] += 1.0
