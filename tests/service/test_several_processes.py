@@ -140,9 +140,7 @@ def test_a_service_that_lagged_while_events_were_deleted_goes_on_from_the_snapsh
         assert made.version == live.state.seq
         await quiet(first, second)
         assert live.state.to_dict() == second.loop("banner").state.to_dict()
-        await first.close()
-        await second.writer.close()
-        second.database.close()
+        await asyncio.gather(first.close(), second.close())
 
     asyncio.run(run())
 
@@ -160,9 +158,7 @@ def test_a_service_that_lagged_goes_on_though_only_the_first_events_were_left(ad
         assert made.version == 4
         await quiet(first, second)
         assert live.state.to_dict() == second.loop("banner").state.to_dict()
-        await first.close()
-        await second.writer.close()
-        second.database.close()
+        await asyncio.gather(first.close(), second.close())
 
     asyncio.run(run())
 
