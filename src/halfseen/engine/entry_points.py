@@ -14,7 +14,8 @@ from typing import Any
 from llvmlite import ir
 from numba.core import types as numba_types
 from numba.core.funcdesc import PythonFunctionDescriptor
-from numba.core.lowering import Lower
+
+from halfseen.engine.compile_memory import PlainLower
 
 types: Any = numba_types  # numba fills this module at run time
 POINTER, WORD, STATUS = ir.IntType(8).as_pointer(), ir.IntType(64), ir.IntType(32)
@@ -76,7 +77,7 @@ def entry_type(context: Any, returns: ir.Type, kinds: tuple[Any, ...]) -> ir.Fun
     return ir.FunctionType(returns, [each for kind in kinds for each in passed(context, kind)])
 
 
-class ValueLower(Lower):  # type: ignore[misc]
+class ValueLower(PlainLower):
     """Lowers a function, and an entry point to it in place of numba's wrapper for C.
 
     The entry point returns what the function does, which must not raise.

@@ -22,16 +22,16 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 from numba import njit
 from numba.core import types as numba_types
 from numba.core.cgutils import get_or_insert_function
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags, _LowerResult
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering, NopythonRewrites
+from numba.core.typed_passes import NativeLowering, NopythonRewrites, PreLowerStripPhis
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.core.untyped_passes import (
     ExtractByteCode,
@@ -47,6 +47,7 @@ from numba.core.untyped_passes import (
 from numba.extending import lower_builtin, register_jitable
 
 from halfseen.engine.code_cache import CodeCache
+from halfseen.engine.compile_memory import FewFlags, OneManager, PlainLower, StripPhis, remember
 from halfseen.engine.entry_points import StatusLower, ValueLower, call_entry, entry_type
 from halfseen.engine.native_call import NativeCall
 from halfseen.engine.parts import (
@@ -77,7 +78,7 @@ OBJECTS = 100_000  # threshold of the garbage collector while compiling
 types: Any = numba_types  # numba fills this module at run time
 
 
-class _Whole(JITCodeLibrary):  # type: ignore[misc]
+class _Whole(OneManager, JITCodeLibrary):  # type: ignore[misc]
     """A function together with every function it can reach."""
 
     entered = ""  # the function's symbol if it is called through an entry point alone
@@ -110,6 +111,7 @@ class _Whole(JITCodeLibrary):  # type: ignore[misc]
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _PartLowering(NativeLowering):  # type: ignore[misc]
     _name = "halfseen_part_lowering"
+    lowering_class = PlainLower
 
     def run_pass(self, state: Any) -> bool:
         state.library = Part(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -144,34 +146,6 @@ class _SharedLowering(_WholeLowering):
     lowering_class = ValueLower
 
 
-class _FewFlags(Flags):  # type: ignore[misc]
-    """Numba's flags, with equal copies represented by one object.
-
-    Numba looks up every operator by the types and the flags, and would compare thirty options each
-    time, which takes 5% of the compile time.
-    """
-
-    __slots__ = ()
-    _copies: ClassVar[list[_FewFlags]] = []
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or bool(super().__eq__(other))
-
-    def __hash__(self) -> int:
-        return _HASH
-
-    def copy(self) -> _FewFlags:
-        """Return the existing copy of equal flags, or a new one."""
-        for made in self._copies:
-            if made._values == self._values:
-                return made
-        self._copies.append(_FewFlags(self))
-        return self._copies[-1]
-
-
-_HASH = hash(Flags())  # numba hashes the names of the options only
-
-
 @contextmanager
 def rare_collections() -> Iterator[None]:
     """Run the garbage collector less often, which saves a tenth of the compile time."""
@@ -189,9 +163,10 @@ class _PartCompiler(CompilerBase):  # type: ignore[misc]
 
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
         super().__init__(typingctx, targetctx, library, *others)
-        self.state.flags = _FewFlags(self.state.flags)
+        self.state.flags = FewFlags(self.state.flags)
         for name in self.flags:
             setattr(self.state.flags, name, True)
+        remember(self.state)
 
     def compile_extra(self, function: FunctionType) -> Any:
         """Compile a function, or return it if it was lowered before."""
@@ -225,11 +200,11 @@ class _PartCompiler(CompilerBase):  # type: ignore[misc]
 
     def define_pipelines(self) -> list[Any]:
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        left_out = NOT_NEEDED if self._is_plain() else ()
+        plain = self._is_plain()
+        left_out = NOT_NEEDED if plain else ()
+        other = {NativeLowering: self.lowering} | ({PreLowerStripPhis: StripPhis} if plain else {})
         manager.passes = [
-            (self.lowering if step is NativeLowering else step, what)
-            for step, what in manager.passes
-            if step not in left_out
+            (other.get(step, step), what) for step, what in manager.passes if step not in left_out
         ]
         manager._finalized = False
         manager.finalize()

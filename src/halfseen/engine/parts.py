@@ -20,12 +20,13 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import compile_result
 
 from halfseen.engine.code_cache import CodeCache
+from halfseen.engine.compile_memory import OneManager
 from halfseen.engine.shared_code import shared_symbols
 
 Identity = tuple[str, tuple[Any, ...]]  # the fingerprint and the types of the arguments
 
 
-class Part(JITCodeLibrary):  # type: ignore[misc]
+class Part(OneManager, JITCodeLibrary):  # type: ignore[misc]
     """A function in lowered form, neither optimized nor compiled to machine code."""
 
     always_inlined = ""  # the function's symbol if it is to be inlined wherever it is called
