@@ -55,9 +55,10 @@ def least_ratio(gaps: Vector, gains: Vector, out: Vector) -> None:
 @inline
 def mix_in(gaps: Vector, gains: Vector, out: Vector) -> None:
     """Mix in the action along which the ratio decreases fastest, until it decreases along none."""
+    i = j = int(out[FIRST])
+    chance, least = 0.0, out[RATIO]
     falls = True
     while falls:
-        i, j, chance = int(out[FIRST]), int(out[SECOND]), out[CHANCE]
         gap = gaps[i] + chance * (gaps[j] - gaps[i])
         gain = gains[i] + chance * (gains[j] - gains[i])
         steepest = gap * gain
@@ -67,13 +68,15 @@ def mix_in(gaps: Vector, gains: Vector, out: Vector) -> None:
             third = k if slope < steepest else third
             steepest = slope if slope < steepest else steepest
         falls = False
-        for other in (i, j):
-            low, high = (third, other) if gaps[third] < gaps[other] else (other, third)
-            rise, growth = gaps[high] - gaps[low], gains[high] - gains[low]
-            inside = gaps[low] * growth - 2.0 * gains[low] * rise
-            if growth > 0.0 and 0.0 < inside < rise * growth:
-                ratio = 4.0 * rise * (gaps[low] * growth - rise * gains[low]) / (growth * growth)
-                if ratio < out[RATIO]:
-                    falls = True
-                    out[FIRST], out[SECOND], out[RATIO] = low, high, ratio
-                    out[CHANCE] = inside / (rise * growth)
+        if third != i and third != j:
+            for other in (i, j):
+                low, high = (third, other) if gaps[third] < gaps[other] else (other, third)
+                rise, growth = gaps[high] - gaps[low], gains[high] - gains[low]
+                inside = gaps[low] * growth - 2.0 * gains[low] * rise
+                if growth > 0.0 and 0.0 < inside < rise * growth:
+                    ratio = 4.0 * rise * (gaps[low] * growth - rise * gains[low]) / (growth * growth)
+                    if ratio < least:
+                        falls = True
+                        i, j, least = low, high, ratio
+                        chance = inside / (rise * growth)
+    out[FIRST], out[SECOND], out[CHANCE], out[RATIO] = i, j, chance, least

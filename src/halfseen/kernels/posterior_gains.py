@@ -194,10 +194,10 @@ def find_best(
             if n > 0:
                 reached = max(reached, n)
                 if kept == TOGETHER:
-                    compare_five(block, k, group, n, float(g * size + k))
+                    compare_five(block, k, group, n, float((g * size + k) * GROUP))
                 else:
                     value_of(block, k, kept, group, n, FOUND)
-                    compare(group, n, float(g * size + k))
+                    compare(group, n, float((g * size + k) * GROUP))
     return reached
 
 
@@ -246,11 +246,11 @@ def add_by_best(left: int, kept: int, group: Vector, actions: Vector) -> None:
     """Count the draws in which each action except the leader is the best, and sum these draws."""
     found = 0
     for x in range(left):  # without a branch, which would be mispredicted
-        group[FOUND * GROUP + found] = x
+        group[FOUND * GROUP + found] = group[BEST * GROUP + x] + x
         found += 1 if group[BEST * GROUP + x] >= 0.0 else 0
     for place in range(found):
-        x = int(group[FOUND * GROUP + place]) & (GROUP - 1)  # for the compiler: not negative
-        spot = int(group[BEST * GROUP + x]) & NOT_NEGATIVE
+        both = int(group[FOUND * GROUP + place]) & NOT_NEGATIVE  # for the compiler
+        spot, x = both // GROUP, both % GROUP
         actions[spot + WINS * ACROSS] += 1.0
         own, normal = spot + SUM * ACROSS, x + NORMAL * GROUP
         actions[own] += group[normal]
