@@ -80,12 +80,12 @@ def drawing_workspace(dimension: int, draws: int) -> int:
 
 @inline
 def places_used(count: int, group: int) -> int:
-    """Return how many slots of a group are computed, rounded up to a multiple of 4.
+    """Return how many slots of a group are computed, rounded up to a multiple of `LANES`.
 
     >>> [places_used(26, group) for group in range(2)]
-    [16, 12]
+    [16, 16]
     """
-    left = (count - group * ACROSS + 3) // 4 * 4
+    left = lanes(count - group * ACROSS)
     return left if left < ACROSS else ACROSS
 
 

@@ -74,7 +74,9 @@ def mix_in(gaps: Vector, gains: Vector, out: Vector) -> None:
                 rise, growth = gaps[high] - gaps[low], gains[high] - gains[low]
                 inside = gaps[low] * growth - 2.0 * gains[low] * rise
                 if growth > 0.0 and 0.0 < inside < rise * growth:
-                    ratio = 4.0 * rise * (gaps[low] * growth - rise * gains[low]) / (growth * growth)
+                    ratio = (
+                        4.0 * rise * (gaps[low] * growth - rise * gains[low]) / (growth * growth)
+                    )
                     if ratio < least:
                         falls = True
                         i, j, least = low, high, ratio
