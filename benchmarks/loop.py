@@ -58,7 +58,7 @@ def against_c(repeats=5):
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         binary = build_c(folder)
-        for observe, replications, target in ((1.0, 20, 0.9), (0.1, 100, 2.5), (0.01, 400, 18.0)):
+        for observe, replications, target in ((1.0, 20, 0.95), (0.1, 100, 3.0), (0.01, 400, 18.0)):
             for track, alphas in ((0, []), (1, [0.5, 1.0])):
                 c_runs = min(replications, 40)
                 pairs = [

@@ -24,6 +24,7 @@ def tie_edge(top: float) -> float:
     return top + TIE * abs(top) if top > -math.inf else top
 
 
+@inline
 def first_largest(values: Vector) -> int:
     """Return the index of the largest value, the first among equals.
 

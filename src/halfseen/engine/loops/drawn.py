@@ -48,7 +48,7 @@ from halfseen.kernels.ridge import (
     square_widths,
     update_estimate,
 )
-from halfseen.kernels.ties import tie_edge
+from halfseen.kernels.ties import first_largest
 from halfseen.policies.linear.base import LinearKnowledge
 from halfseen.problems.action_sets import fill_normals
 from halfseen.problems.round_draws import draw_round, scale_columns
@@ -122,20 +122,19 @@ def choose(
     measure(columns, work.matrices, work.vectors, world.theta, work.g, means, truths, squares)
     if SAMPLES:
         project(columns, work.vectors[SHAKE], shifts)
-    edge = -np.inf
     best = -np.inf
-    chosen = 0
-    spread, constants = work.numbers[SPREAD], world.policy_constants
     for k in range(count):
         if truths[k] > best:
             best = truths[k]
-        if not CHOOSES:
-            value = index(means[k], squares[k], spread, shifts[k], k, now, policy_stream, constants)
-            if value > edge:
-                edge = tie_edge(value)
-                chosen = k
     if CHOOSES:
         chosen = choose_freely(world, work, now, policy_stream)
+    else:
+        values, spread, constants = work.g[0], work.numbers[SPREAD], world.policy_constants
+        for k in range(count):
+            values[k] = index(
+                means[k], squares[k], spread, shifts[k], k, now, policy_stream, constants
+            )
+        chosen = first_largest(values)
     for i in range(d):
         x[i] = columns[i, chosen]
     return chosen, best, truths[chosen], squares[chosen]

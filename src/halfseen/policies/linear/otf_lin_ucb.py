@@ -13,7 +13,7 @@ from halfseen.checks import Vector
 from halfseen.draws import Stream
 from halfseen.errors import InvalidInput
 from halfseen.kernels.reachable import renewed
-from halfseen.kernels.ties import tie_edge
+from halfseen.kernels.ties import first_largest
 from halfseen.policies.linear.base import LateKnowledge, LinearKernels, LinearPolicy, LinearSetting
 
 FORMS = ("printed", "one-sided")
@@ -58,7 +58,7 @@ def printed(
         for i in range(d):
             mean += rows[k, i] * known.estimate[i]
         memory[k] = mean + radius * whiten(known.factor, rows[k], scratch)
-    return first_largest(memory, rows.shape[0])
+    return first_largest(memory[: rows.shape[0]])
 
 
 def one_sided(
@@ -93,17 +93,7 @@ def one_sided(
                 along += rows[k, i] * covered[i]
             if along > 0.0:
                 memory[k] += known.open[s] * along
-    return first_largest(memory, count)
-
-
-def first_largest(values: Vector, count: int) -> int:
-    """Return the place of the largest value, the first among equals up to rounding."""
-    chosen, edge = 0, tie_edge(values[0])
-    for k in range(1, count):
-        if values[k] > edge:
-            edge = tie_edge(values[k])
-            chosen = k
-    return chosen
+    return first_largest(memory[:count])
 
 
 @dataclass(frozen=True)
