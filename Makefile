@@ -7,7 +7,7 @@ INSTALL = $(BIN)/pip --quiet --disable-pip-version-check install --no-compile -c
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
 SPREAD := -n auto --dist loadfile --no-loadscope-reorder $(if $(CI),--durations=100 --durations-min=1)
 
-.PHONY: install study serve docs test test-slow test-mysql test-postgres test-wheel verify verify-quick \
+.PHONY: install study serve docs test test-slow test-mysql test-postgres test-wheel test-least verify verify-quick \
   wheel hashes licences sbom bench clean
 
 study: $(VENV)/.installed
@@ -43,6 +43,11 @@ test-postgres: $(VENV)/.installed-test
 # The wheel, installed by hash and without extras in a folder of its own, as a user has it.
 test-wheel: wheel
 	PYTHON=$(PYTHON) .ci/try-wheel dist/*.whl
+
+# The wheel with the least version of every dependency that pyproject.toml allows.
+test-least: wheel
+	build/venv/bin/python tools/least_versions.py > build/least.txt
+	PYTHON=$(PYTHON) .ci/try-wheel dist/*.whl build/least.txt
 
 install: $(VENV)/.installed-test
 
