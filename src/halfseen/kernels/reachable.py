@@ -7,6 +7,7 @@ which follows every object that can hold a constant.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
@@ -22,7 +23,7 @@ from halfseen.kernels.compile_hints import hint
 
 Kernel = TypeVar("Kernel")
 _states: WeakKeyDictionary[FunctionType, dict[str, FunctionType]] = WeakKeyDictionary()
-_OWN_FILES = str(Path(__file__).parent.parent)
+_OWN_FILES = os.path.join(Path(__file__).parent.parent, "")  # ends in a separator
 
 
 def renewed(kernel: Kernel) -> Kernel:
