@@ -76,9 +76,10 @@ def _copied(value: Any, copies: dict[int, Any]) -> Any:
         plain = _plain(value)
         if plain is None or is_own(plain):
             return value
-        copy = _not_compiled(value, _copied(plain, copies))
-        copies[id(value)] = copy
-        return copy
+        again = _copied(plain, copies)
+        if id(value) not in copies:  # it is there if the function calls itself
+            copies[id(value)] = _not_compiled(value, again)
+        return copies[id(value)]
     if not isinstance(value, FunctionType) or is_own(value):
         return value
     names = dict(value.__globals__)
