@@ -201,7 +201,9 @@ def test_a_module_that_cannot_be_imported_is_named(place, text):
     assert told.value.fix == "Correct the module, or what it imports."
 
 
-@pytest.mark.parametrize("module", ["no_such_kinds", "no_such.kinds", "halfseen.no_such_kinds"])
+@pytest.mark.parametrize(
+    "module", ["no_such_kinds", "no_such.kinds", "halfseen.no_such_kinds", "./kinds", ""]
+)
 def test_a_module_that_is_not_there_is_looked_for_where_python_looks(module):
     with pytest.raises(InvalidInput, match=r"Give its name without \.py, and run the command from"):
         import_kinds([module])

@@ -168,6 +168,7 @@ def import_kinds(modules: Iterable[str]) -> None:
             raise
         except (Exception, SystemExit) as error:
             missing = isinstance(error, ModuleNotFoundError) and _leads_to(error.name, module)
+            missing = missing or not module or module.startswith(".")  # a path, not a name
             raise InvalidInput(
                 "--import",
                 f"must be a module that can be imported ({_named(error, where=not missing)})",

@@ -1,6 +1,7 @@
 """What compiled code was made from is noticed when it changes in a running process."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from halfseen import (
     Uniform,
     simulate,
 )
-from halfseen.kernels.reachable import renewed
+from halfseen.kernels.reachable import is_own, renewed
 
 SIGN = 1.0
 
@@ -111,3 +112,12 @@ def closing_over(value):
 def test_what_does_not_change_is_the_same_object(kernel):
     assert renewed(kernel) is kernel
     assert renewed(kernel) is kernel
+
+
+def test_a_package_whose_name_begins_with_ours_is_not_ours():
+    ours = renewed.__code__.co_filename
+    beside = str(Path(ours).parents[1].with_name("halfseen_of_mine") / "kernels.py")
+    names = {}
+    exec(compile("def index():\n    return 1.0", beside, "exec"), names)
+    assert is_own(renewed)
+    assert not is_own(names["index"])

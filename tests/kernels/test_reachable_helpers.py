@@ -164,3 +164,18 @@ def test_an_edited_helper_is_not_answered_from_disk(tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
         found.append([float(line) for line in done.stdout.split()])
     assert found[0][0] == found[0][1] < 15.0 < found[1][0] == found[1][1]
+
+
+@numba.njit
+def factorial(n):
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+def factorial_of(x):
+    return factorial(int(x))
+
+
+def test_a_helper_that_numba_compiled_may_call_itself():
+    copy = renewed(factorial_of)
+    assert copy is not factorial_of
+    assert numba.njit(copy)(5.0) == 120

@@ -85,6 +85,8 @@ def arms_offered(subsets):
         (lambda self, arms: ([k] for k in range(arms)), "a list of arms per round; got <generator"),
         (lambda self, arms: [0, 1], r"subsets\[0\]` must name different arms from 0 to 2; got 0"),
         (lambda self, arms: [[7]], r"subsets\[0\]` must name different arms from 0 to 2; got \[7"),
+        (lambda self, arms: [[0.0, 1.0]], r"different arms from 0 to 2; got \[0\.0, 1\.0\]"),
+        (lambda self, arms: [[True, False]], r"different arms from 0 to 2; got \[True, False\]"),
     ],
 )
 def test_arms_that_are_not_listed_by_round_are_refused(subsets, sentence):

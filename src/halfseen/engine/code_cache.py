@@ -31,7 +31,7 @@ from numba.core.serialize import dumps
 from halfseen.engine.compile_watch import announce
 from halfseen.engine.shared_code import needs, provide
 
-FORMAT = b"halfseen compiled code 5\n"
+FORMAT = b"halfseen compiled code 6\n"
 LARGEST = 2**30  # bytes; beyond this, the least recently used entries are deleted
 ABANDONED = 3600  # seconds after which a draft belongs to no running process
 ENTRY, DRAFT = ".code", ".draft"

@@ -3,7 +3,9 @@
 By default numba optimizes every function, emits its machine code, links it into its callers and
 starts again there: code at the end of a chain of five calls is optimized five times. Here functions
 that are only called by others stay in lowered form until the whole is linked. Then they become
-internal to the module and are optimized together, once.
+private to the module and are optimized together, once. (They have no symbols then. The linker also
+finds the symbols of internal functions, and would let other code call a function whose arguments
+the optimizer has removed.)
 
 A function marked `shared` is not linked in. It is a separate module, cached on disk under its own
 fingerprint, and the callers' code refers to it by a symbol that consists of the fingerprint and
@@ -84,7 +86,7 @@ class _Whole(OneManager, JITCodeLibrary):  # type: ignore[misc]
     entered = ""  # the function's symbol if it is called through an entry point alone
 
     def finalize(self) -> None:
-        """Link the parts, make them internal, optimize, and emit machine code."""
+        """Link the parts, make them private, optimize, and emit machine code."""
         self._raise_if_finalized()
         libraries = gather(self)
         for library in libraries:
@@ -95,7 +97,7 @@ class _Whole(OneManager, JITCodeLibrary):  # type: ignore[misc]
             if function.is_declaration:
                 continue
             if function.linkage == llvm.Linkage.linkonce_odr or function.name == self.entered:
-                function.linkage = "internal"
+                function.linkage = "private"
                 if function.name in inlined:
                     function.add_function_attribute("alwaysinline")
         self._optimize_final_module()

@@ -114,7 +114,7 @@ class PartCache(CodeCache):
             module.link_in(theirs, preserve=True)
             for function in module.functions:
                 if function.name in names and not function.is_declaration:
-                    function.linkage = "internal"
+                    function.linkage = "private"
         result.fndesc.typemap = result.fndesc.calltypes = None
         return Lowered(
             library.name,

@@ -7,6 +7,7 @@ which follows every object that can hold a constant.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
@@ -22,7 +23,7 @@ from halfseen.kernels.compile_hints import hint
 
 Kernel = TypeVar("Kernel")
 _states: WeakKeyDictionary[FunctionType, dict[str, FunctionType]] = WeakKeyDictionary()
-_OWN_FILES = str(Path(__file__).parent.parent)
+_OWN_FILES = os.path.join(Path(__file__).parent.parent, "")  # ends in a separator
 
 
 def renewed(kernel: Kernel) -> Kernel:
@@ -75,9 +76,10 @@ def _copied(value: Any, copies: dict[int, Any]) -> Any:
         plain = _plain(value)
         if plain is None or is_own(plain):
             return value
-        copy = _not_compiled(value, _copied(plain, copies))
-        copies[id(value)] = copy
-        return copy
+        again = _copied(plain, copies)
+        if id(value) not in copies:  # it is there if the function calls itself
+            copies[id(value)] = _not_compiled(value, again)
+        return copies[id(value)]
     if not isinstance(value, FunctionType) or is_own(value):
         return value
     names = dict(value.__globals__)

@@ -6,6 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -128,6 +129,7 @@ class ArmActions(ActionSet):
             if (
                 not listed
                 or len(row) == 0
+                or not all(isinstance(arm, Integral) and not isinstance(arm, bool) for arm in row)
                 or len(set(row)) < len(row)
                 or not set(row) <= set(range(arms))
             ):
