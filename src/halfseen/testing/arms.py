@@ -219,7 +219,7 @@ def _check_agent(cell: Cell, expected: Track) -> None:
         horizon=setting.horizon,
         reward=setting.reward,
     )
-    agent._key = key
+    agent._key, agent._table = key, cell.policy_table()  # of a study, which may offer fewer arms
     stream = (*key, 0, ENVIRONMENT)
     upcoming = [cell.feedback(constants, arm, 0, law, stream) for arm in range(setting.arms)]
     seen, pulls = [0] * setting.arms, [0] * setting.arms

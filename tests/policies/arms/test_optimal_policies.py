@@ -139,7 +139,9 @@ def test_known_dimension_gives_an_index(name):
     [
         KLUCB(clock="rounds"),
         KLUCBPlusPlus(dimension=9.0),
+        KLUCBPlusPlus(dimension="arms"),
         MOSS(7.5),
+        MOSS("arms"),
     ],
     ids=repr,
 )

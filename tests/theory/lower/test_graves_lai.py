@@ -133,6 +133,20 @@ def random_problem(rng):
     return rows, theta, 10 ** rng.uniform(-3, 0, count)
 
 
+def test_copies_of_actions_change_nothing():
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        rows, theta, observe = random_problem(rng)
+        means = rows @ theta
+        worse = np.flatnonzero(means < means.max())
+        copied = rng.choice(worse, size=min(3, len(worse)), replace=False)
+        once = solved(rows, theta, observe)[0]
+        again = np.vstack([rows, rows[copied]])
+        found = solved(again, theta, [*observe, *observe[copied]])[0]
+        assert found.constant == pytest.approx(once.constant, rel=1e-7)
+        assert found.constant >= found.certificate >= found.constant * (1 - 1e-6)
+
+
 def largest_gap(seed, count):
     rng = np.random.default_rng(seed)
     found = [solved(*random_problem(rng))[0] for _ in range(count)]

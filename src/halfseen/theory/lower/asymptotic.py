@@ -41,7 +41,8 @@ class AsymptoticLowerBound(Shown, ByValue):
         Plays of each action per log T that attain C; infinite for the best one.
     certificate
         A proved lower bound on C: C itself in closed form, else the value of a dual point, which
-        agrees with C to about 1e-12, to 1e-6 where probabilities are as small as 1e-12.
+        agrees with C to about 1e-12, to 1e-6 where probabilities are as small as 1e-12 or actions
+        differ by as little as 1e-8.
     ignoring
         The constant of a policy that is optimal when everything is observed and is run on the
         observed rewards, ignoring p.

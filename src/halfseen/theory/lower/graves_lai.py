@@ -14,6 +14,7 @@ from halfseen.equality import ByValue
 PARALLEL, RANK = 1e-12, 1e-9  # relative lengths below which a direction counts as 0
 FEW = 40  # number of actions up to which no working sets are used
 ADDED = 20  # number of actions added to a working set at a time
+FLAT = 1e-13  # relative curvature added in all directions
 SUPPORTS = (1e-4, 1e-6, 1e-8, 1e-2)  # thresholds for the support when the solution is polished
 
 
@@ -195,9 +196,11 @@ def _centred(program: Program, z: Vector, weight: float) -> Vector:
         gradient = weight - slack @ squares - 1.0 / z
         pull = squares * slack[:, None]
         hessian = 2.0 * (at.cross.T @ (at.cross * slack[:, None])) * at.inner + pull.T @ pull
-        # scaled by z the diagonal of the barrier is the identity
-        scaled = hessian * np.outer(z, z) + np.eye(len(z))
-        step = -z * np.linalg.solve(scaled, z * gradient)
+        # scaled to a diagonal of 1 plus a little, which copies of an action do not make singular
+        unit = 1.0 / np.sqrt(hessian.diagonal() + z**-2)
+        scaled = hessian * np.outer(unit, unit)
+        np.fill_diagonal(scaled, 1.0 + FLAT)
+        step = -unit * np.linalg.solve(scaled, unit * gradient)
         decrease = float(-gradient @ step)
         if decrease < 1e-9:
             return z
