@@ -38,6 +38,7 @@ settings.load_profile("any machine")
 @pytest.fixture
 def own_kinds():
     """Forget the kinds that a test registers."""
+    import halfseen.studies.spec  # noqa: F401  declares every registry
     from halfseen.kinds import registries
 
     kept = [(registry, dict(registry)) for _, registry in registries()]

@@ -134,7 +134,7 @@ def test_kinds_that_are_not_registered_are_named_with_their_module(tmp_path, pol
     study = arms({"mine": policy(POLICY)})
     simulate(study, engine="reference", out=tmp_path / "out")
     before = {p: p.read_bytes() for p in (tmp_path / "out").rglob("*") if p.is_file()}
-    monkeypatch.delitem(POLICIES, "fixed, for tests")
+    del POLICIES["fixed, for tests"]
     with pytest.raises(StorageError) as caught:
         Result.load(tmp_path / "out")
     said = str(caught.value)

@@ -49,10 +49,10 @@ EXPECTED, AXES, HONEST = range(3)
 ACTION, INVERSE_VALUES, LENGTHS = range(3)
 
 
-def aligned(shape: Any, kind: Any = np.float64) -> NDArray[Any]:
+def line_aligned(shape: Any, kind: Any = np.float64) -> NDArray[Any]:
     """Return zeros that begin a line of the cache, so that no vector is read from two lines.
 
-    >>> aligned((2, 3)).shape, aligned(5, np.uint8).ctypes.data % LINE
+    >>> line_aligned((2, 3)).shape, line_aligned(5, np.uint8).ctypes.data % LINE
     ((2, 3), 0)
     """
     found = np.dtype(kind)
@@ -362,19 +362,21 @@ def changing_workspace(
     places, size = round_places(count, dimension), FIRST_ROUNDS
     return ChangingWorkspace(
         **arrays,
-        columns=aligned((dimension, count)),
-        actions=aligned((count, dimension)),
-        means=aligned(count),
-        squares=aligned(count),
-        shifts=aligned(count),
-        truths=aligned(count),
-        g=aligned((2, count)),
+        columns=line_aligned((dimension, count)),
+        actions=line_aligned((count, dimension)),
+        means=line_aligned(count),
+        squares=line_aligned(count),
+        shifts=line_aligned(count),
+        truths=line_aligned(count),
+        g=line_aligned((2, count)),
         places=places,
-        bits=aligned((3, places.size), np.int64),
-        normals=aligned((2, places.size)),
-        ball=aligned((SCRATCH_ROWS, dimension)),
-        history=History(aligned((size, dimension)), aligned(size), np.ones(size), aligned(size)),
-        memory=aligned(memory),
+        bits=line_aligned((3, places.size), np.int64),
+        normals=line_aligned((2, places.size)),
+        ball=line_aligned((SCRATCH_ROWS, dimension)),
+        history=History(
+            line_aligned((size, dimension)), line_aligned(size), np.ones(size), line_aligned(size)
+        ),
+        memory=line_aligned(memory),
     )
 
 

@@ -78,8 +78,8 @@ def clear_cache(folder: Path | None = None) -> Kept:
     """Delete all compiled code and return its number and size; other files are left alone."""
     entries, size = 0, 0
     place = folder or cache_folder()
-    if place is not None and place.is_dir():
-        os.scandir(place).close()  # say so if it may not be read, instead of finding nothing
+    if place is not None and place.exists():
+        os.scandir(place).close()  # say so if it cannot be read, instead of finding nothing
     for _, found, path in _files(place, drafts=True):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -269,7 +269,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
         """Return the prefix of the names of a function's entries, for all argument types."""
         versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__)
         tag = sys.implementation.cache_tag
-        return _digest((self._fingerprint, versions, tag, codegen.magic_tuple()))
+        return _digest((FORMAT, self._fingerprint, versions, tag, codegen.magic_tuple()))
 
     def _name(self, sig: Any, codegen: Any) -> str:
         return f"{self.stem(codegen)}-{_digest(sig)}{ENTRY}"

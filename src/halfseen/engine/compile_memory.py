@@ -115,7 +115,7 @@ class RememberingTarget(CPUContext):  # type: ignore[misc]
 
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
         """Return the implementation of a function for a signature."""
-        if isinstance(fn, Remembered) and not self.enable_nrt:
+        if isinstance(fn, Remembered) and not (self.enable_nrt or self.enable_boundscheck):
             lean = lean_lowering(fn.typing_key, sig.args)
             if lean is not None:
                 return _wrap_impl(lean, self, sig)

@@ -234,6 +234,19 @@ def test_a_family_that_does_not_fit_the_rewards_is_refused_when_the_study_is_mad
         Agent(kind("exponential"), arms=2, reward="poisson")
 
 
+@pytest.mark.parametrize("kind", [IMED, KLUCB, KLUCBPlusPlus])
+def test_a_bernoulli_index_may_be_used_where_all_rewards_lie_between_0_and_1(kind):
+    policies = {"bernoulli": kind("bernoulli"), "gaussian": kind()}
+    within = ArmedBandit([0.6, 0.4], reward="uniform", noise=0.2)
+    options = {"horizon": 2000, "replications": 40, "baseline": False}
+    study = Study(within, Uniform(0.5), policies, **options)
+    bernoulli, gaussian = simulate(study).tracks["regret"][0, 0, :, :, -1].mean(axis=1)
+    assert gaussian < bernoulli < 400  # the largest variance between 0 and 1 is assumed
+    beyond = ArmedBandit([0.6, 0.4], reward="uniform", noise=0.3)
+    with pytest.raises(InvalidInput, match=r"family` must be 'gaussian'.*always between 0 and 1"):
+        Study(beyond, Uniform(0.5), kind("bernoulli"), horizon=100)
+
+
 @pytest.mark.parametrize(
     "policy",
     [MOSS(), *(kind(f) for kind in (IMED, KLUCB, KLUCBPlusPlus) for f in (None, "gaussian"))],

@@ -12,6 +12,7 @@ from halfseen import (
     FiniteActions,
     LinearBandit,
     LinUCB,
+    PerAction,
     RandomActions,
     Study,
     Uniform,
@@ -74,6 +75,16 @@ def test_the_law_of_random_actions_is_over_the_best_of_each_round(linear_result)
         p = np.ones(len(best)) if j == 2 else censorship.probabilities(best)
         wanted = np.trace(np.linalg.solve((best.T * p) @ best, best.T @ best))
         assert slope_law(*place_at(study, (RANDOM, j, 0)).triple) == pytest.approx(wanted, rel=0.04)
+
+
+def test_a_slope_far_above_the_chart_is_left_out():
+    actions = FiniteActions([[1, 0], [0, 1], [0.7, 0.7]])
+    problem = LinearBandit([1.0, 0.2], 0.5, actions)
+    rare = PerAction((1e-300, 0.3, 0.5))
+    study = Study(problem, rare, LinUCB(), horizon=1000, replications=5, baseline=False)
+    rows, top = potential_rows(simulate(study), 0)
+    assert max(row["mean"] for row in rows) <= top  # it was drawn 1e300 high
+    assert where(rows, kind="law") == []
 
 
 @pytest.mark.parametrize("problem", [FINITE, RANDOM])

@@ -23,10 +23,10 @@ from halfseen.engine.arguments import (
     Track,
     WinnerWorkspace,
     WinnerWorld,
-    aligned,
     arm_shapes,
     blank_arms,
     blank_winners,
+    line_aligned,
 )
 from halfseen.engine.loops import biased_feedback, feedback
 from halfseen.engine.loops.arms import play
@@ -166,7 +166,7 @@ class Cell(ByValue):
 
     def workspace(self) -> ArmWorkspace | WinnerWorkspace:
         """Return arrays for the loop to work in."""
-        arrays = {n: aligned(shape, kind) for n, (shape, kind) in self.shapes().items()}
+        arrays = {n: line_aligned(shape, kind) for n, (shape, kind) in self.shapes().items()}
         work = ArmWorkspace(**arrays)
         if self.level is None:
             return work

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import Censorship, Delayed, WithCovariate
 from halfseen.checks import Vector
-from halfseen.engine.arguments import Shapes, aligned
+from halfseen.engine.arguments import Shapes, line_aligned
 from halfseen.engine.cells.arms import Cell
 from halfseen.engine.late_arguments import LateWorkspace, LateWorld, late_shapes
 from halfseen.engine.late_tracks import LateTrack, LateWinnerTrack
@@ -192,5 +192,5 @@ class LateCell(Cell):
 
     def workspace(self) -> LateWorkspace:  # type: ignore[override]
         """Return arrays for the loop to work in."""
-        arrays = {n: aligned(shape, kind) for n, (shape, kind) in self.shapes().items()}
+        arrays = {n: line_aligned(shape, kind) for n, (shape, kind) in self.shapes().items()}
         return LateWorkspace(**arrays)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from halfseen.censorship import Censorship, Delayed, Uniform
 from halfseen.checks import Vector
-from halfseen.engine.arguments import Shapes, aligned
+from halfseen.engine.arguments import Shapes, line_aligned
 from halfseen.engine.cells.glm import GLMCell
 from halfseen.engine.cells.linear import LinearCell, filled
 from halfseen.engine.late_tracks import LateLinearTrack
@@ -207,7 +207,7 @@ class LateLinearCell(LinearCell):
 
     def workspace(self) -> LateVectorWorkspace:  # type: ignore[override]
         """Return arrays for the loop to work in."""
-        arrays = {n: aligned(shape, kind) for n, (shape, kind) in self.late_shapes().items()}
+        arrays = {n: line_aligned(shape, kind) for n, (shape, kind) in self.late_shapes().items()}
         return LateVectorWorkspace(super().workspace(), **arrays)
 
 

@@ -27,12 +27,12 @@ from halfseen.engine.arguments import (
     FixedWorld,
     LinearTrack,
     Shapes,
-    aligned,
     blank_arms,
     blank_linear,
     changing_workspace,
     estimate_shapes,
     fixed_shapes,
+    line_aligned,
 )
 from halfseen.engine.cells.arms import arm_constants
 from halfseen.engine.cells.own_actions import check_size, listed_rates, own_rounds
@@ -310,7 +310,7 @@ class LinearCell(ByValue):
 
     def workspace(self) -> FixedWorkspace | ChangingWorkspace:
         """Return arrays for the loop to work in."""
-        arrays = {n: aligned(shape, kind) for n, (shape, kind) in self.shapes().items()}
+        arrays = {n: line_aligned(shape, kind) for n, (shape, kind) in self.shapes().items()}
         if self.same_actions:
             return FixedWorkspace(**arrays)
         count = self.problem.actions.count

@@ -56,14 +56,16 @@ class FamilyPolicy(Policy):
                 self.family,
                 "Use RobustUCB, or family='gaussian' to take them for normal rewards.",
             )
-        if self.family not in (None, "gaussian", setting.reward):
+        bounded = self.family == "bernoulli" and setting.unit_interval
+        if self.family not in (None, "gaussian", setting.reward) and not bounded:
             known = setting.reward in FAMILIES and setting.reward != "gaussian"
             own = f"{setting.reward!r}, " if known else ""
             raise InvalidInput(
                 f"{name}.family",
                 f"must be {own}'gaussian' or left out for {setting.reward} rewards",
                 self.family,
-                f"Leave it out, or declare rewards that are {self.family}.",
+                f"Leave it out, or declare rewards that are {self.family}"
+                + (" or always between 0 and 1." if self.family == "bernoulli" else "."),
             )
 
     def family_in(self, setting: Setting) -> int:

@@ -26,7 +26,7 @@ from halfseen.studies.student_intervals import mean_and_half
 from halfseen.theory.along_a_run import potential_bound_along
 from halfseen.theory.linear.slope import best_of_finite, best_of_random, slope_law
 
-FITS = 2.0  # times the largest potential: a bound beyond that is cut off
+FITS = 2.0  # times the largest potential: a bound beyond that is cut off, a slope left out
 DOTS = 300  # actions drawn one by one
 POINTS = 81  # points of a smooth curve
 OBSERVED = 0  # index of the observed design in the recorded arrays
@@ -77,10 +77,11 @@ def potential_rows(result: Result, problem: int) -> tuple[Rows, float]:
     most = float(tracks[..., -1].mean(axis=-1).max())
     bounds: dict[tuple[str, float], tuple[Place, Vector]] = {}
     rows: Rows = []
+    laws: list[Rows] = []
     for place in everything:
         track = result.tracks["potential"][place.position][:, :, order]
         rows += curve_rows(place, rounds, *mean_and_half(track[:, chosen]))
-        rows += _law_rows(result, place, track.mean(axis=0))
+        laws.append(_law_rows(result, place, track.mean(axis=0)))
         # The bound is the same for every policy; a small lambda makes it larger.
         name = (place.names[1], float(place.policy.regularization))
         if name not in bounds and name[1] == everything[0].policy.regularization:
@@ -94,6 +95,9 @@ def potential_rows(result: Result, problem: int) -> tuple[Rows, float]:
         inside = np.flatnonzero(values <= 0.93 * top)
         label = "bound" if same else f"bound, λ = {place.policy.regularization:g}"
         rows += bound_rows(place, rounds[inside], label, values[inside])
+    for law in laws:
+        if all(0.0 <= row["mean"] <= FITS * top for row in law):
+            rows += law
     return rows, top or 1.0
 
 
@@ -109,7 +113,6 @@ def _law_rows(result: Result, place: Place, mean: Vector) -> Rows:
     return [
         names | {"round": int(result.study.rounds_recorded[chosen[end]]), "mean": rounded(value)}
         for end, value in zip(ends, values, strict=True)
-        if value >= 0.0
     ]
 
 

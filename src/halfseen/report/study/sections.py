@@ -139,7 +139,7 @@ def numbers_section(result: Result) -> Html:
         "policy": [r["policy"] for r in records],
         "regret": aligned([r["regret"] for r in records], decimals=decimals),
         "± 95%": aligned([r["± 95%"] for r in records], decimals=decimals),
-        "times as large": aligned([r["factor"] for r in records], "×"),
+        "times as large": aligned([r["factor"] for r in records], "×", decimals=2),
         **{
             label: aligned([100.0 * r[name] for r in records], "%")
             for label, name in SHARES.items()
