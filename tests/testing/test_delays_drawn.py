@@ -86,3 +86,25 @@ def test_a_law_that_does_not_say_how_much_arrives_is_told_to():
 
     with pytest.raises(AssertionError, match=r"Silent\.arrive must be the probability.* got None"):
         check_delay_law(Silent())
+
+
+@dataclass(frozen=True)
+class Half(DelayLaw):
+    """Says that everything arrives; half of it does."""
+
+    arrive: float = 1.0
+    kind = "half delay, for tests"
+
+    def arrived_by(self, delay):
+        delay = np.asarray(delay, dtype=float)
+        return np.where(delay < 0, 0.0, 0.5 - 0.5 / (2.0 + np.maximum(delay, 0.0)) ** 2)
+
+
+def test_a_law_by_which_less_arrives_than_it_says_is_named():
+    with pytest.raises(AssertionError, match=r"Half\.arrive must be .*: 1 is not 0\.5"):
+        check_delay_law(Half())
+    check_delay_law(Half(0.5))
+
+
+def test_laws_with_heavy_tails_keep_their_contract():
+    check_delay_law(ParetoDelay(0.05, 1))

@@ -11,6 +11,7 @@ from halfseen.problems import DelayLaw
 from halfseen.testing.contract import check_kind, check_methods, promised
 
 _PLACES = (0.0, 0.05, 0.3, 0.5, 0.8, 0.95)  # uniform numbers whose delays are checked
+_FAR = (1e9, 1e15)  # delays between which a share that is still to arrive grows
 _ROUNDING = 1e-9
 
 
@@ -23,7 +24,7 @@ def check_delay_law(law: DelayLaw, *, most: int = 1000) -> None:
     - it is a frozen dataclass with a name, made of code and values;
     - `arrived_by` takes an array of delays, returns the same every time, is 0 for negative delays,
       never decreases and never exceeds `arrive`;
-    - it equals `arrive` at `longest`, if that is finite;
+    - it equals `arrive` at `longest`, if that is finite, and otherwise grows until it does;
     - `delay` is its inverse: the first delay by which more than a share u has arrived.
 
     Examples
@@ -65,9 +66,20 @@ def check_delay_law(law: DelayLaw, *, most: int = 1000) -> None:
             f"{name}.arrived_by(longest = {law.longest:g}) must be arrive = {law.arrive:g};"
             f" got {last:g}"
         )
+    else:
+        _check_limit(law)
     for u in _PLACES:
         if u < top:
             _check_inverse(law, u, most)
+
+
+def _check_limit(law: DelayLaw) -> None:
+    """Check that a share that no longer grows is `arrive`."""
+    early, late = np.asarray(law.arrived_by(np.array(_FAR)), dtype=float)
+    assert late > early or late >= law.arrive - _ROUNDING, (
+        f"{type(law).__name__}.arrive must be what arrived_by reaches in the end:"
+        f" {law.arrive:g} is not {late:g}, which it is by {_FAR[0]:g} and still by {_FAR[1]:g}"
+    )
 
 
 def _check_inverse(law: DelayLaw, u: float, most: int) -> None:
