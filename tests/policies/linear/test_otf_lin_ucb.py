@@ -31,7 +31,8 @@ from halfseen.engine.cells.late_vectors_cell import LateLinearCell
 from halfseen.engine.player import blank_track
 from halfseen.engine.specialise import compiled, fitted
 from halfseen.errors import InvalidInput
-from halfseen.policies.linear.otf_lin_ucb import first_largest, log_radius, whiten
+from halfseen.kernels.ties import first_largest
+from halfseen.policies.linear.otf_lin_ucb import log_radius, whiten
 from halfseen.problems.action_sets import fill_normals
 
 
@@ -186,7 +187,7 @@ def without_delays(rows, known, memory, clock, stream, table):
         for i in range(d):
             mean += rows[k, i] * known.estimate[i]
         memory[k] = mean + radius * whiten(known.factor, rows[k], memory[count:])
-    return first_largest(memory, count)
+    return first_largest(memory[:count])
 
 
 def sampled(rows, known, memory, clock, stream, table):
@@ -200,7 +201,7 @@ def sampled(rows, known, memory, clock, stream, table):
             for j in range(i + 1):
                 draw += 0.5 * known.factor[i, j] * memory[count + j]
             memory[k] += rows[k, i] * draw
-    return first_largest(memory, count)
+    return first_largest(memory[:count])
 
 
 @dataclass(frozen=True)
