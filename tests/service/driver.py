@@ -65,7 +65,7 @@ class Driver:
         self.wait(asyncio.gather(service.writer._task, *service._tasks, return_exceptions=True))
         service.writer._pool.shutdown()
         service.writer.log.close()
-        service._reader.close()
+        service.stop_reading()
         service.tail.close()
         service.database.close()
 

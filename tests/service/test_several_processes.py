@@ -6,11 +6,13 @@ import random
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from halfseen.service.decision_service import Service
 from halfseen.service.erasure import delete_older
+from halfseen.service.event_log import EventLog
 from halfseen.service.exchange import Activate, Decide, Outcome, Served
 from halfseen.service.refusals import Refusal, StorageUnavailable
 from service import crashes
@@ -20,15 +22,21 @@ from service.driver import banner, replay_of
 pytestmark = [pytest.mark.postgres, pytest.mark.filterwarnings("ignore")]
 
 
-async def quiet(*services):
-    """Wait until every service has folded the whole log."""
-    deadline = time.monotonic() + 20.0
+async def at_rest(*services, pending=None):
+    """Wait until every service has folded the whole log; return its fold, which is theirs, too.
+
+    A window may close at any moment: only states and a replay of one length are compared.
+    """
+    deadline = time.monotonic() + 30.0
     while time.monotonic() < deadline:
         await asyncio.sleep(0.3)
-        states = [service.loop("banner").state for service in services]
-        tip = await services[0].read(lambda log: log.tip(1))
-        if {state.seq for state in states} == {tip}:
-            return
+        replayed = (await replay_of(services[0])).to_dict()
+        states = [service.loop("banner").state.to_dict() for service in services]
+        if {state["seq"] for state in states} != {replayed["seq"]}:
+            continue
+        if pending in (None, replayed["tally"]["pending"]):
+            assert all(state == replayed for state in states)
+            return replayed
     raise AssertionError("no rest")
 
 
@@ -63,130 +71,148 @@ def start_again(server):
     raise AssertionError("the server does not start")
 
 
+@contextlib.asynccontextmanager
 async def two(address, **changes):
-    first = await Service.open(address)
-    await first.create_loop(banner(**changes))
-    return first, await Service.open(address)
+    """Open two services on one database, and close them whatever happens."""
+    async with contextlib.AsyncExitStack() as stack:
+        opened = []
+        for _ in range(2):
+            opened.append(await Service.open(address))
+            stack.push_async_callback(opened[-1].close)
+            if len(opened) == 1:
+                await opened[0].create_loop(banner(**changes))
+        yield opened
 
 
 @pytest.mark.parametrize("policy", ["ucb", "gaussian-thompson"])
 def test_two_services_fed_at_random_end_with_equal_agents_bit_for_bit(address, policy):
     async def run():
-        first, second = await two(address, window=0.5, policy={"kind": policy})
-        feeds = [
-            feed(service, random.Random(k), 40, 60)
-            for k, service in enumerate([first, second, first, second, first, second])
-        ]
-        await asyncio.gather(*feeds)
-        await asyncio.sleep(2.0)  # windows close
-        await quiet(first, second)
-        states = [service.loop("banner").state for service in (first, second)]
-        assert states[0].to_dict() == states[1].to_dict()
-        assert states[0].to_dict() == (await replay_of(first)).to_dict()
-        assert states[0].tally.pending == 0
-        assert states[0].tally.decided > 30
-        await first.close()
-        await second.close()
+        async with two(address, window=0.5, policy={"kind": policy}) as (first, second):
+            feeds = [
+                feed(service, random.Random(k), 40, 60)
+                for k, service in enumerate([first, second, first, second, first, second])
+            ]
+            await asyncio.gather(*feeds)
+            state = await at_rest(first, second, pending=0)  # windows close
+            assert state["tally"]["decided"] > 30
 
     asyncio.run(run())
 
 
 def test_one_decision_asked_of_two_services_at_once_is_made_once(address):
     async def run():
-        services = await two(address)
-        for k in range(20):
-            answers = await asyncio.gather(
-                *(s.submit("banner", [Decide(f"d{k}")]) for s in services)
-            )
-            (one,), (other,) = answers
-            assert (one.arm, one.probability) == (other.arm, other.probability)
-            assert {one.created, other.created} == {True, False}
-        await quiet(*services)
-        assert [s.loop("banner").state.tally.decided for s in services] == [20, 20]
-        for service in services:
-            await service.close()
+        async with two(address) as services:
+            for k in range(20):
+                answers = await asyncio.gather(
+                    *(s.submit("banner", [Decide(f"d{k}")]) for s in services)
+                )
+                (one,), (other,) = answers
+                assert (one.arm, one.probability) == (other.arm, other.probability)
+                assert {one.created, other.created} == {True, False}
+            assert (await at_rest(*services))["tally"]["decided"] == 20
 
     asyncio.run(run())
 
 
 def test_a_new_arm_and_a_new_policy_reach_the_other_service(address):
     async def run():
-        first, second = await two(address)
-        await feed(first, random.Random(0), 30, 20)
-        await first.revise_loop(banner(arms=["a", "b", "c", "d"]))
-        await feed(second, random.Random(1), 10, 20)
-        assert second.config("banner").arms == ["a", "b", "c", "d"]
-        await second.revise_loop(
-            banner(arms=["a", "b", "c", "d"], policy={"kind": "gaussian-thompson"})
-        )
-        await feed(first, random.Random(2), 10, 20)
-        await quiet(first, second)
-        states = [service.loop("banner").state.to_dict() for service in (first, second)]
-        assert states[0] == states[1] == (await replay_of(first)).to_dict()
-        await first.close()
-        await second.close()
+        async with two(address) as (first, second):
+            await feed(first, random.Random(0), 30, 20)
+            await first.revise_loop(banner(arms=["a", "b", "c", "d"]))
+            await feed(second, random.Random(1), 10, 20)
+            assert second.config("banner").arms == ["a", "b", "c", "d"]
+            await second.revise_loop(
+                banner(arms=["a", "b", "c", "d"], policy={"kind": "gaussian-thompson"})
+            )
+            await feed(first, random.Random(2), 10, 20)
+            await at_rest(first, second)
 
     asyncio.run(run())
 
 
 def test_a_service_that_lagged_while_events_were_deleted_goes_on_from_the_snapshot(address):
     async def run():
-        first, second = await two(address)
-        second._tasks[0].cancel()  # it follows no more
-        await feed(first, random.Random(0), 30, 20)
-        live = first.loop("banner")
-        assert await delete_older(first, live, 0.0) > 0
-        (made,) = await second.submit("banner", [Decide("after")])
-        assert made.version == live.state.seq
-        await quiet(first, second)
-        assert live.state.to_dict() == second.loop("banner").state.to_dict()
-        await asyncio.gather(first.close(), second.close())
+        async with two(address) as (first, second):
+            second._tasks[0].cancel()  # it follows no more
+            await feed(first, random.Random(0), 30, 20)
+            live = first.loop("banner")
+            assert await delete_older(first, live, 0.0) > 0
+            (made,) = await second.submit("banner", [Decide("after")])
+            assert made.version == live.state.seq
+            await at_rest(first, second)
 
     asyncio.run(run())
 
 
 def test_a_service_that_lagged_goes_on_though_only_the_first_events_were_left(address):
     async def run():
-        first, second = await two(address)
-        second._tasks[0].cancel()  # it follows no more
-        await first.submit("banner", [Decide("held", hold=True), Decide("x")])
-        await first.submit("banner", [Outcome("x", 1.0)])
-        await asyncio.sleep(0.01)
-        live = first.loop("banner")
-        assert await delete_older(first, live, 0.0) == 2
-        (made,) = await second.submit("banner", [Decide("after")])
-        assert made.version == 4
-        await quiet(first, second)
-        assert live.state.to_dict() == second.loop("banner").state.to_dict()
-        await asyncio.gather(first.close(), second.close())
+        async with two(address) as (first, second):
+            second._tasks[0].cancel()  # it follows no more
+            await first.submit("banner", [Decide("held", hold=True), Decide("x")])
+            await first.submit("banner", [Outcome("x", 1.0)])
+            await asyncio.sleep(0.01)
+            live = first.loop("banner")
+            assert await delete_older(first, live, 0.0) == 2
+            (made,) = await second.submit("banner", [Decide("after")])
+            assert made.version == 4
+            await at_rest(first, second)
 
     asyncio.run(run())
 
 
 def test_a_server_that_restarts_loses_nothing_and_the_services_go_on(address, server):
     async def run():
-        first, second = await two(address)
-        work = asyncio.gather(
-            *(feed(s, random.Random(k), 150, 80) for k, s in enumerate([first, second] * 3))
-        )
-        await asyncio.sleep(0.2)
-        await asyncio.to_thread(server.stop)
-        with contextlib.suppress(Refusal):
-            await first.submit("banner", [Decide("while away")])
-        assert (await first.status("banner"))["loop"] == "banner"  # reading goes on
-        await asyncio.to_thread(start_again, server)
-        await work
-        await quiet(first, second)
-        states = [service.loop("banner").state.to_dict() for service in (first, second)]
-        assert states[0] == states[1] == (await replay_of(first)).to_dict()
-        for _ in range(100):  # nothing more is asked
-            if not (first.ready and second.ready):
-                await asyncio.sleep(0.1)
-        assert first.ready
-        assert second.ready
-        assert first.numbers()["failures"] + second.numbers()["failures"] > 0
-        await first.close()
-        await second.close()
+        async with two(address) as (first, second):
+            work = asyncio.gather(
+                *(feed(s, random.Random(k), 150, 80) for k, s in enumerate([first, second] * 3))
+            )
+            await asyncio.sleep(0.2)
+            await asyncio.to_thread(server.stop)
+            with contextlib.suppress(Refusal):
+                await first.submit("banner", [Decide("while away")])
+            assert (await first.status("banner"))["loop"] == "banner"  # reading goes on
+            await asyncio.to_thread(start_again, server)
+            await work
+            await at_rest(first, second)
+            for _ in range(100):  # nothing more is asked
+                if not (first.ready and second.ready):
+                    await asyncio.sleep(0.1)
+            assert first.ready
+            assert second.ready
+            assert first.numbers()["failures"] + second.numbers()["failures"] > 0
+
+    asyncio.run(run())
+
+
+def test_a_service_that_is_closed_while_its_threads_connect_leaves_no_connection(address):
+    async def run():
+        made = []
+        async with two(address) as (service, _):
+            follows = service._tasks[0]
+            follows.cancel()
+            await asyncio.wait([follows])
+            service.tail.close()
+            service.tail._pool = ThreadPoolExecutor(1)
+            await service.read(EventLog.close)
+            connect = service.database.connect
+
+            def slowly():
+                time.sleep(0.3)
+                made.append(connect())
+                return made[-1]
+
+            service.database.connect = slowly
+            waiting = [
+                asyncio.ensure_future(service.tail._something_new()),
+                asyncio.ensure_future(service.read(lambda log: log.tip(1))),
+            ]
+            await asyncio.sleep(0.1)
+            for one in waiting:
+                one.cancel()
+        assert len(made) == 2
+        assert all(connection.closed for connection in made)
+        with pytest.raises(StorageUnavailable, match="has stopped"):
+            await service.read(lambda log: log.tip(1))
 
     asyncio.run(run())
 
@@ -211,34 +237,28 @@ def test_two_processes_of_which_one_is_killed_lose_nothing(address):
 
 def test_an_outcome_finds_the_decision_that_another_service_just_made(address):
     async def run():
-        first, second = await two(address)
-        await first.create_loop(banner(name="other"))
-        await second.refresh_loops()
-        for k in range(5):
-            await first.submit("banner", [Decide(f"x{k}")])
-            assert await second.loops_of(f"x{k}") == ["banner"]
-        await asyncio.gather(first.close(), second.close())
+        async with two(address) as (first, second):
+            await first.create_loop(banner(name="other"))
+            await second.refresh_loops()
+            for k in range(5):
+                await first.submit("banner", [Decide(f"x{k}")])
+                assert await second.loops_of(f"x{k}") == ["banner"]
 
     asyncio.run(run())
 
 
 def test_what_one_service_forgets_is_forgotten_by_the_other(address):
     async def run():
-        first, second = await two(address)
-        await first.submit("banner", [Outcome("o", 1.0)])
-        await quiet(first, second)
-        assert await first.forget("o") == 1
-        (decided,) = await second.submit("banner", [Decide("o")])
-        assert decided.state == "pending"
-        await quiet(first, second)
-        states = [service.loop("banner").state.to_dict() for service in (first, second)]
-        assert states[0] == states[1]
-        assert states[0]["orphans"] == []
-        await first.submit("banner", [Decide("p")])
-        assert await second.forget("p") == 1  # the other one made it just now
-        await quiet(first, second)
-        assert (await replay_of(first)).to_dict() == first.loop("banner").state.to_dict()
-        await asyncio.gather(first.close(), second.close())
+        async with two(address) as (first, second):
+            await first.submit("banner", [Outcome("o", 1.0)])
+            await at_rest(first, second)
+            assert await first.forget("o") == 1
+            (decided,) = await second.submit("banner", [Decide("o")])
+            assert decided.state == "pending"
+            assert (await at_rest(first, second))["orphans"] == []
+            await first.submit("banner", [Decide("p")])
+            assert await second.forget("p") == 1  # the other one made it just now
+            await at_rest(first, second)
 
     asyncio.run(run())
 
@@ -250,54 +270,48 @@ FEATURES = {"arms": None, "dimension": 2, "policy": {"kind": "lin-ucb"}}
 @pytest.mark.parametrize("changes", [FEATURES, {"late": "learn"}])
 def test_a_service_that_lagged_while_a_decision_was_forgotten_goes_on(address, by, changes):
     async def run():
-        first, second = await two(address, **changes)
-        rows = [[1.0, 0.0], [0.0, 1.0]] if "dimension" in changes else None
-        await first.submit("banner", [Decide("x", features=rows), Outcome("x", None)])
-        await quiet(first, second)
-        second._tasks[0].cancel()  # it follows no more
-        late = [Outcome("x", 1.0), Decide("y", features=rows), Outcome("y", 0.5)]
-        await first.submit("banner", late)
-        assert [await first.forget(name) for name in "xy"] == [1, 1]
-        if by == "writer":
-            await second.submit("banner", [Decide("after", features=rows)])
-        else:
-            await second.follow(second.loop("banner"))
-        await quiet(first, second)
-        states = [service.loop("banner").state.to_dict() for service in (first, second)]
-        assert states[0] == states[1] == (await replay_of(first)).to_dict()
-        assert states[0]["tally"]["late_learned"] == int("late" in changes)
-        await asyncio.gather(first.close(), second.close())
+        async with two(address, **changes) as (first, second):
+            rows = [[1.0, 0.0], [0.0, 1.0]] if "dimension" in changes else None
+            await first.submit("banner", [Decide("x", features=rows), Outcome("x", None)])
+            await at_rest(first, second)
+            second._tasks[0].cancel()  # it follows no more
+            late = [Outcome("x", 1.0), Decide("y", features=rows), Outcome("y", 0.5)]
+            await first.submit("banner", late)
+            assert [await first.forget(name) for name in "xy"] == [1, 1]
+            if by == "writer":
+                await second.submit("banner", [Decide("after", features=rows)])
+            else:
+                await second.follow(second.loop("banner"))
+            state = await at_rest(first, second)
+            assert state["tally"]["late_learned"] == int("late" in changes)
 
     asyncio.run(run())
 
 
 def test_what_one_service_deletes_leaves_the_memory_of_the_other(address):
     async def run():
-        first, second = await two(address)
-        await first.submit("banner", [Decide("x"), Outcome("x", 1.0), Outcome("early", 1.0)])
-        await quiet(first, second)
-        await asyncio.sleep(0.01)
-        assert await delete_older(first, first.loop("banner"), 0.0) == 3
-        await quiet(first, second)
-        states = [service.loop("banner").state.to_dict() for service in (first, second)]
-        assert states[0] == states[1] == (await replay_of(first)).to_dict()
-        assert states[0]["settled"] == states[0]["orphans"] == []
-        await asyncio.gather(first.close(), second.close())
+        async with two(address) as (first, second):
+            await first.submit("banner", [Decide("x"), Outcome("x", 1.0), Outcome("early", 1.0)])
+            await at_rest(first, second)
+            await asyncio.sleep(0.01)
+            assert await delete_older(first, first.loop("banner"), 0.0) == 3
+            state = await at_rest(first, second)
+            assert state["settled"] == state["orphans"] == []
 
     asyncio.run(run())
 
 
 def test_a_late_reward_in_the_transaction_of_its_decision_is_stored(address):
+    changes = {"arms": None, "dimension": 2, "policy": {"kind": "lin-ucb"}, "late": "learn"}
+    rows = [[1.0, 0.0], [0.0, 1.0]]
+    items = [Decide("q", features=rows), Outcome("q", None), Outcome("q", 1.0)]
+
     async def run():
-        service = await Service.open(address)
-        changes = {"arms": None, "dimension": 2, "policy": {"kind": "lin-ucb"}, "late": "learn"}
-        await service.create_loop(banner(**changes))
-        rows = [[1.0, 0.0], [0.0, 1.0]]
-        items = [Decide("q", features=rows), Outcome("q", None), Outcome("q", 1.0)]
-        answers = await service.submit("banner", items)
-        assert [getattr(answer, "state", None) for answer in answers][1:] == ["censored", "late"]
-        assert service.ready
-        assert service.loop("banner").state.to_dict() == (await replay_of(service)).to_dict()
-        await service.close()
+        async with two(address, **changes) as (first, second):
+            answers = await first.submit("banner", items)
+            states = [getattr(answer, "state", None) for answer in answers]
+            assert states[1:] == ["censored", "late"]
+            assert first.ready
+            await at_rest(first, second)
 
     asyncio.run(run())

@@ -108,9 +108,7 @@ class Service(LiveLoops):
         try:
             await service.refresh_loops()
         except BaseException as error:
-            await service.writer.close()
-            service._reader.close()
-            opened.close()
+            await service._disconnect()
             if isinstance(error, StorageUnavailable):
                 raise error.in_full() from None
             raise
@@ -126,18 +124,24 @@ class Service(LiveLoops):
 
     async def close(self) -> None:
         """Finish queued requests, take snapshots and close the database."""
-        for task in [*self._tasks, *self._retiring]:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-        if not self.read_only:
-            for loop in self._loops.values():
-                if loop.state.seq > loop.snapshot:
-                    with suppress(StorageUnavailable):
-                        await self._write_snapshot(loop)
+        try:
+            for task in [*self._tasks, *self._retiring]:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+            if not self.read_only:
+                for loop in self._loops.values():
+                    if loop.state.seq > loop.snapshot:
+                        with suppress(StorageUnavailable):
+                            await self._write_snapshot(loop)
+        finally:
+            await self._disconnect()
+
+    async def _disconnect(self) -> None:
+        """Finish queued requests and close every connection."""
         await self.writer.close()
         await asyncio.to_thread(self.tail.close)
-        self._reader.close()
+        await asyncio.to_thread(self.stop_reading)
         self.database.close()
 
     @property

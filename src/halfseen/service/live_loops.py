@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
@@ -29,7 +30,8 @@ class LiveLoops:
     def __init__(self, database: Database) -> None:
         self.database = database
         self._reader = EventLog(database)
-        self._reading = asyncio.Lock()
+        self._pool = ThreadPoolExecutor(1, "halfseen-reader")
+        self._stopped = False
         self._loops: dict[str, LiveLoop] = {}
         self._by_id: dict[int, LiveLoop] = {}
         self._aside: dict[int, tuple[str, str]] = {}  # name, and why
@@ -58,9 +60,16 @@ class LiveLoops:
         return self.loop(name).state.config
 
     async def read(self, query: Callable[[EventLog], Result]) -> Result:
-        """Run a query on the read connection, in a thread."""
-        async with self._reading:
-            return await asyncio.to_thread(query, self._reader)
+        """Run a query on the read connection, in its thread."""
+        if self._stopped:
+            raise StorageUnavailable("The service has stopped. Start it again.")
+        return await asyncio.get_running_loop().run_in_executor(self._pool, query, self._reader)
+
+    def stop_reading(self) -> None:
+        """Close the read connection once its thread has ended, whoever still waits for it."""
+        self._stopped = True
+        self._pool.shutdown()
+        self._reader.close()
 
     async def refresh_loops(self) -> None:
         """Load new loops from the database, and mark archived ones."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from halfseen.errors import HalfseenError
 from halfseen.service.database import Database
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from halfseen.service.decision_service import Service
 
 POLL_SECONDS = 0.2
+Result = TypeVar("Result")
 
 
 class Tail:
@@ -34,7 +36,7 @@ class Tail:
         self._log = EventLog(database)
         self._listener: Any = None
         self._errors = driver_errors()
-        self._stopped = False
+        self._pool = ThreadPoolExecutor(1, "halfseen-tail")
         self.lag = 0
         self.failing = False
 
@@ -42,7 +44,7 @@ class Tail:
         """Follow until cancelled."""
         while True:
             try:
-                await asyncio.to_thread(self._wait)
+                await self._something_new()
                 await self._service.refresh_loops()
                 await self._follow()
                 self.failing = False
@@ -52,7 +54,7 @@ class Tail:
 
     async def _follow(self) -> None:
         live = list(self._service._by_id.values())
-        tips = await asyncio.to_thread(lambda: [self._log.tip(loop.id) for loop in live])
+        tips = await self._in_thread(lambda: [self._log.tip(loop.id) for loop in live])
         behind = [max(0, tip - loop.state.seq) for loop, tip in zip(live, tips, strict=True)]
         self.lag = sum(behind)
         for loop, count in zip(live, behind, strict=True):
@@ -60,11 +62,17 @@ class Tail:
                 with suppress(LoopAside):
                     await self._service.follow(loop)
 
-    def _wait(self) -> None:
+    def _in_thread(self, function: Callable[[], Result]) -> asyncio.Future[Result]:
+        return asyncio.get_running_loop().run_in_executor(self._pool, function)
+
+    async def _something_new(self) -> None:
         """Wait until something is written, or for a moment."""
-        if not self._database.server:
-            time.sleep(POLL_SECONDS)
-            return
+        if self._database.server:
+            await self._in_thread(self._listen)
+        else:
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _listen(self) -> None:
         try:
             if self._listener is None:
                 self._listener = self._database.connect()
@@ -82,6 +90,7 @@ class Tail:
                 listener.close()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections once the thread that uses them has ended."""
+        self._pool.shutdown()
         self._close_listener()
         self._log.close()
