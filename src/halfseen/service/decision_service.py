@@ -129,11 +129,11 @@ class Service(LiveLoops):
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
-            if not self.read_only:
-                for loop in self._loops.values():
-                    if loop.state.seq > loop.snapshot:
-                        with suppress(StorageUnavailable):
-                            await self._write_snapshot(loop)
+            served = [] if self.read_only else list(self._loops.values())
+            for loop in served:
+                if loop.state.seq > loop.snapshot:
+                    with suppress(StorageUnavailable):
+                        await self._write_snapshot(loop)
         finally:
             await self._disconnect()
 
