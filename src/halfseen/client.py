@@ -81,7 +81,7 @@ class Client:
     address
         Where the service is.
     key
-        A key of it, as ``halfseen serve keys issue`` prints.
+        A key of the service, as ``halfseen serve keys issue`` prints it.
     timeout
         Seconds to wait for an answer.
     retries

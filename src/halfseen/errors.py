@@ -142,6 +142,18 @@ def no_such_name(module: str, name: str, known: Collection[str]) -> Exception:
     )
 
 
+def missing_package(module: str, extra: str, error: ImportError) -> ImportError:
+    """Return the error for a module whose package is not installed; any other error as it is.
+
+    >>> missing_package("a.b", "sklearn", ImportError(name="sklearn.base"))
+    ImportError("a.b needs a package that is not installed: pip install 'halfseen[sklearn]'.")
+    """
+    if (error.name or "").partition(".")[0] != extra:
+        return error
+    said = "needs a package that is not installed: pip install"
+    return ImportError(f"{module} {said} 'halfseen[{extra}]'.", name=error.name)
+
+
 def only_listed(
     module: str, names: Collection[str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

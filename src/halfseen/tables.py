@@ -58,8 +58,8 @@ class Table:
     columns, rows
         The names, and the values of every row.
     leading
-        Of a column by its name, where something better than the table tells: the places of the
-        rows that may be the best of their world.
+        By the name of a column, the places of the rows that may be the best of their world, where
+        they were found by comparing replications and not by the numbers of the table.
 
     Examples
     --------

@@ -49,6 +49,9 @@ def test_windows_and_now(monkeypatch, capsys, clicks):
     code, said = audited(monkeypatch, capsys, clicks, "--window", "3")
     assert code == 2
     assert "`--window` needs `--time`" in said
+    code, said = audited(monkeypatch, capsys, clicks, "--since", "2026-02-01")
+    assert code == 2
+    assert "`--since` needs `--time`; got '2026-02-01'. Name the column of times with --t" in said
     code, said = audited(monkeypatch, capsys, clicks, *times, "--empty-means", "0")
     assert code == 2
     assert "`--empty-means`" in said

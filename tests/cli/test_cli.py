@@ -130,6 +130,12 @@ def test_specs_that_cannot_be_read(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_new_study_in_a_file_is_refused_by_the_name_of_its_argument(run, tmp_path):
+    (tmp_path / "notes").write_text("mine")
+    words = ["`folder of SPEC` must be a folder; got 'notes'.", "Choose another name."]
+    complains(run, tmp_path, "new", "notes/study.toml", words=words)
+
+
 @pytest.mark.parametrize(
     ("option", "words"),
     [

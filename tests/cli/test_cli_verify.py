@@ -60,7 +60,15 @@ def test_the_table_of_all_claims(monkeypatch, capsys):
     code, out, _ = run(monkeypatch, capsys, "--quick")
     assert code == 0
     lines = out.splitlines()
-    heads = ["claim", "verdict", "measured", "claimed", "corrected", "measured for it", "tightest"]
+    heads = [
+        "claim",
+        "verdict",
+        "measured",
+        "claimed",
+        "corrected",
+        "measured for correction",
+        "tightest",
+    ]
     assert lines[0].split() == " ".join(heads).split()
     assert lines[2].split()[:3] == ["notation", "holds", "corrected"]
     assert lines[-1].startswith("2 claims: 2 hold corrected; ")

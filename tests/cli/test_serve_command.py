@@ -149,7 +149,7 @@ def test_the_loops_of_the_how_to_are_loops():
 
     page = Path(__file__).parents[2] / "docs" / "how-to" / "run-it-for-real.md"
     text = re.search(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.S)[1]
-    loops = {loop.name: loop for loop in parse_loops(text, "the how-to")}
+    loops = {loop.name: loop for loop in parse_loops(text)}
     assert loops["offers"].window == 86400
     assert loops["articles"].dimension == 16
 
@@ -203,3 +203,62 @@ def test_serve_imports_modules_with_policies_of_ones_own(tmp_path, monkeypatch):
     assert sys.modules.pop("policies_of_the_shop")
     with pytest.raises(InvalidInput, match="--import"):
         command("serve", "--import", "no_such_policies")
+
+
+def test_a_database_named_before_a_subcommand_is_the_one_it_uses(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    command("serve", "--database", "mine.sqlite", "keys", "issue", "shop", "--json")
+    issued = json.loads(capsys.readouterr().out)
+    assert not (tmp_path / "halfseen.sqlite").exists()
+    command("serve", "--database", "mine.sqlite", "keys", "list")
+    assert issued["id"] in capsys.readouterr().out
+    command("serve", "--database", "other.sqlite", "keys", "list", "--database", "mine.sqlite")
+    assert issued["id"] in capsys.readouterr().out
+    with pytest.raises(InvalidInput, match="`ID` must be a decision of the log"):
+        command("serve", "--database", "mine.sqlite", "forget", "x")
+
+
+def test_options_of_the_service_before_a_subcommand_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for option in (("--port", "9000"), ("--open",), ("--loops", "demo")):
+        with pytest.raises(InvalidInput, match=rf"`{option[0]}` is for the service itself"):
+            command("serve", *option, "keys", "list")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", [("list",), ("revoke", "x")])
+def test_keys_of_a_database_that_is_not_there_make_none(tmp_path, what):
+    path = tmp_path / "typo.sqlite"
+    with pytest.raises(
+        StorageError, match=r"no database \S+typo.sqlite. Name yours with --databas"
+    ):
+        command("serve", "keys", *what, "--database", str(path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_refusals_of_the_service_say_what_to_do(tmp_path):
+    (tmp_path / "loops.toml").write_text("[loops.a]\nfloor = .05")
+    (tmp_path / "latin.toml").write_bytes(b"# caf\xe9")
+    place = str(tmp_path)
+    for arguments, said in (
+        (("--database", place), r"must be a file, not a folder; .* Name a file in it, as"),
+        (("--database", f"{place}/none/x.sqlite"), "Make the folder first"),
+        (
+            ("--loops", f"{place}/none.toml"),
+            r"none.toml: No such file or directory. Check the path",
+        ),
+        (("--loops", f"{place}/latin.toml"), "`--loops` must be a UTF-8 text file; .* Save it as"),
+        (
+            ("--loops", f"{place}/loops.toml"),
+            r"`--loops` must be TOML; got 'floor = .05'. .*line 2.* Correct that line: write 0.5",
+        ),
+    ):
+        with pytest.raises(HalfseenError, match=said):
+            command("serve", *arguments)
+
+
+def test_the_option_of_a_subcommand_is_named_as_it_was_typed(tmp_path, monkeypatch):
+    words = ["serve", "keys", "issue", "x", "--role", "boss", "--database", str(tmp_path / "x")]
+    monkeypatch.setattr(sys, "argv", ["halfseen", *words])
+    with pytest.raises(InvalidInput, match="`--role` must be one of decide, report, admin"):
+        command(*words)

@@ -74,7 +74,7 @@ def test_value_writes_a_page(log, capsys, monkeypatch, tmp_path):
     page = (folder / "report.html").read_text(encoding="utf-8")
     warned, answered = page.index("There are no propensities"), page.index("Always a is worth")
     assert warned < answered  # warnings stand above numbers
-    assert "it is 0.00 errors away" in page
+    assert "it is 0.00 standard errors away" in page
     assert "--always a --action arm --reward paid" in page
     assert '</header><nav aria-label="Sections"><div><a href="#policies">' in page.replace("\n", "")
     assert json.loads((folder / "value.json").read_text(encoding="utf-8"))["rows"] == 400

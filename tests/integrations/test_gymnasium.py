@@ -1,5 +1,8 @@
 """The environment is one to Gymnasium, and hides what it should."""
 
+import sys
+from importlib import import_module
+
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
@@ -32,3 +35,15 @@ def test_bad_input():
         CensoredBandit(ArmedBandit([1, 2]), Uniform(0.5), 0)
     with pytest.raises(InvalidInput, match="reward"):
         CensoredBandit(ArmedBandit([1, 2], reward="uniform"), Uniform(0.5))
+
+
+@pytest.mark.parametrize("extra", ["gymnasium", "sklearn"])
+def test_without_its_package_an_integration_says_what_to_install(monkeypatch, extra):
+    module = f"halfseen.integrations.{extra}"
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    for name in [name for name in sys.modules if name.partition(".")[0] == extra]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, extra, None)
+    said = rf"^{module} needs a package .* pip install 'halfseen\[{extra}\]'\.$"
+    with pytest.raises(ImportError, match=said):
+        import_module(module)

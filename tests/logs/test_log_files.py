@@ -203,6 +203,20 @@ def test_one_name_in_two_schemas_is_refused(tmp_path):
     assert counted(path, table="main.log")[0] == ("a", "b")
 
 
+def test_a_table_of_a_log_that_is_one_table_is_refused(tmp_path):
+    frame = pd.DataFrame({"offer": ["a", "b"], "sold": [1.0, None]})
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    frame.to_parquet(tmp_path / "log.parquet")
+    frame.to_feather(tmp_path / "log.feather")
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    frame.to_parquet(folder / "log.parquet")
+    paths = [tmp_path / f"log.{kind}" for kind in ("csv", "parquet", "feather")]
+    for log in (*paths, tmp_path / "*.csv", folder, frame, "https://example.org/log.csv"):
+        with pytest.raises(InvalidInput, match="`table` is for databases and Excel files; this"):
+            open_log(log, table="march")
+
+
 @pytest.mark.parametrize("scale", [1, 10**3, 10**6, 10**9])
 @pytest.mark.parametrize("as_text", [False, True])
 def test_times_since_1970_are_dates_whatever_their_unit(scale, as_text):

@@ -97,12 +97,16 @@ def test_a_condition_cannot_swallow_what_follows_it():
     ("options", "message"),
     [
         ({"since": "tomorrow"}, r"`since` must be a date such as 2026-03-31"),
-        ({"since": "2024-03-05", "until": "2024-03-05"}, "`until` must be after since"),
+        ({"since": "2024-03-05", "until": "2024-03-05"}, "`until` must be after `since`"),
         ({"until": "2020-01-01"}, "`until` must leave at least one row"),
         ({"where": "1 = 0", "until": "2020-01-01"}, "`where` together with until= must leave"),
         ({"drop_arms": ["A1"]}, r"`drop_arms` must be arms of the log \(a, b, c\)"),
         ({"drop_arms": ["offer a"]}, "`drop_arms` must be arms"),
-        ({"time": None, "since": "2024-03-05"}, "need the column of times"),
+        (
+            {"time": None, "since": "2024-03-05"},
+            "`since` needs `time`; got '2024-03-05'. Name the column of times with time=",
+        ),
+        ({"time": None, "until": "2024-03-05"}, "`until` needs `time`; got '2024-03-05'"),
     ],
 )
 def test_filters_that_mean_nothing(options, message):
@@ -112,7 +116,7 @@ def test_filters_that_mean_nothing(options, message):
 
 def test_no_arm_to_drop_without_arms():
     rows = RowFilter(drop_arms=("a",))
-    with pytest.raises(InvalidInput, match="needs the column of arms"):
+    with pytest.raises(InvalidInput, match=r"`drop_arms` needs `action`; .* of arms with action="):
         filter_rows(open_log(LOG), Columns(None, "sold", features=("sold",)), rows)
 
 

@@ -78,13 +78,13 @@ def test_next_to_a_corrected_statement_stands_what_was_measured_for_it(findings,
     records = {record["claim"]: record for record in verdict_table(findings)}
     assert records["notation"]["measured"].startswith("2.")  # of what is printed
     assert records["notation"]["corrected"] == "= 1 (to 0.02)"
-    assert records["notation"]["measured for it"].startswith("1.0")
-    assert records["log-scaling"]["measured for it"] == ""
+    assert records["notation"]["measured for correction"].startswith("1.0")
+    assert records["log-scaling"]["measured for correction"] == ""
     for finding in findings:
         right = finding.telling_corrected
         if right is not None and finding.verdict == "holds corrected":
             assert not right.refuted
-            assert records[finding.claim.name]["measured for it"] == right.measured.text
+            assert records[finding.claim.name]["measured for correction"] == right.measured.text
             assert right.measured.text in page.read_text("utf-8").replace("\u00a0", " ")
 
 

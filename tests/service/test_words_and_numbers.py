@@ -358,7 +358,7 @@ def test_a_restart_with_the_same_file_keeps_what_was_revised_since(tmp_path):
         service = await Service.open(tmp_path / "log.sqlite")
         said = []
         text = TOML.format(window=window).replace('["x", "y"]', arms)
-        await declare(service, parse_loops(text, "loops.toml"), said.append)
+        await declare(service, parse_loops(text), said.append)
         if change is not None:
             settings = service.config("gap").to_dict() | change
             await service.revise_loop(loop_config(settings))

@@ -178,6 +178,22 @@ def test_broken_toml(text):
         parse_spec(text)
 
 
+@pytest.mark.parametrize(
+    ("line", "fix"),
+    [
+        ("means = [.5, 0.4]", "Correct that line: write 0.5, not .5."),
+        ("means = [0.5 0.4]", "Correct that line."),
+        ('name = "see .5" 3', "Correct that line."),
+    ],
+)
+def test_broken_toml_is_quoted_with_its_line(line, fix):
+    with pytest.raises(InvalidInput) as caught:
+        parse_spec(f"horizon = 60\n  {line}\n")
+    assert "at line 2" in str(caught.value)
+    assert line in str(caught.value)
+    assert str(caught.value).endswith(fix)
+
+
 def test_numbers_of_many_digits():
     with pytest.raises(InvalidInput, match="`SPEC` must be TOML"):
         parse_spec(TOML.replace("horizon = 60", "horizon = " + "9" * 5000))

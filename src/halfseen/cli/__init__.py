@@ -162,7 +162,7 @@ def new(
 
     if spec.exists():
         raise InvalidInput("SPEC", "must not exist yet", str(spec), "Choose another name.")
-    check_folder(spec.parent)
+    check_folder(spec.parent, "folder of SPEC")
     starter = files("halfseen.studies").joinpath("new_linear.toml" if linear else "new_arms.toml")
     write_text(spec, starter.read_text(encoding="utf-8"))
     print(f"Wrote {spec}. Run it: halfseen study {spec}")

@@ -27,6 +27,6 @@ def run_demo(options: dict[str, Any]) -> Audit:
     named = data.columns | {name: value for name, value in options.items() if value is not None}
     given = " ".join(f"--{name.replace('_', '-')} {data.columns[name]}" for name in data.columns)
     print(
-        f"{data.description}\nOf a log of your own: halfseen audit FILE {given}\n", file=sys.stderr
+        f"{data.description}\nFor a log of your own: halfseen audit FILE {given}\n", file=sys.stderr
     )
     return replace(audit(data.log, **named), log=NAME)

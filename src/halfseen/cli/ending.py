@@ -64,7 +64,11 @@ def _as_typed(error: InvalidInput, commands: Mapping[str, Any], words: list[str]
     A key of a spec may have the name of an option: only options that were typed, or that are
     missing, are renamed.
     """
-    command = next((commands[word] for word in words if word in commands), None)
+    command = None
+    for word in words:
+        if word in commands:
+            command = commands[word]
+            commands = getattr(command, "commands", {})
     options = {p.name: p.opts[0] for p in command.params} if command is not None else {}
     option = options.get(error.field, "")
     typed = any(word.partition("=")[0] == option for word in words)

@@ -19,6 +19,7 @@ app.add_typer(serve_app, name="serve", short_help="Serve decisions over HTTP.")
 serve_app.add_typer(keys_app, name="keys", help="Issue, list and revoke keys.")
 
 DATABASE = "halfseen.sqlite"
+OPTIONS = {"without_keys": "open"}  # parameters whose option has another name
 Store = Annotated[
     str, typer.Option("--database", help="A SQLite file, or postgresql://user:password@host/base.")
 ]
@@ -72,6 +73,7 @@ def serve(
 
     import_kinds(imports or ())
     if context.invoked_subcommand is not None:
+        _hand_on(context)
         return
     with with_packages():
         from halfseen.dashboard.page_list import pages_of
@@ -94,6 +96,24 @@ def serve(
         _check(database)
         return
     run_service(settings, lambda text: print(text, flush=True), pages_of)
+
+
+def _hand_on(context: typer.Context) -> None:
+    """Let subcommands use a database that was named before them; refuse other options there."""
+    for name, value in context.params.items():
+        source = context.get_parameter_source(name)
+        if source is None or source.name == "DEFAULT" or name == "imports":
+            continue
+        if name != "database":
+            raise InvalidInput(
+                f"--{OPTIONS.get(name, name).replace('_', '-')}",
+                f"is for the service itself, not for `{context.invoked_subcommand}`",
+                value,
+                "Leave it out.",
+            )
+        named = {"database": value}
+        keys = dict.fromkeys(("issue", "list", "revoke"), named)
+        context.default_map = {"forget": named, "archive": named, "keys": keys}
 
 
 def _check(database: str) -> None:
@@ -168,11 +188,13 @@ def issue(
 def listed(database: Store = DATABASE, as_json: Json = False) -> None:
     """List the keys; their secrets are not stored."""
     with with_packages():
+        from halfseen.service.database import check_exists
         from halfseen.service.key_table import all_keys
         from halfseen.service.server_process import stored
     from halfseen.cli.streams import print_json, print_text
     from halfseen.tables import Table
 
+    check_exists(database)
     with stored(database) as log:
         rows = all_keys(log)
     for row in rows:
@@ -198,9 +220,11 @@ def revoke(
 ) -> None:
     """Make a key invalid; a service that runs notices within seconds."""
     with with_packages():
+        from halfseen.service.database import check_exists
         from halfseen.service.key_table import revoke_key
         from halfseen.service.server_process import stored
         from halfseen.service.writer import microseconds
+    check_exists(database)
     with stored(database) as log:
         known = revoke_key(log, key, microseconds())
     if not known:
@@ -219,11 +243,11 @@ def forget(
     """Erase a decision and its outcome from the log."""
     count = _with_service(database, lambda service: service.forget(decision, loop))
     if not count:
-        raise InvalidInput("ID", "must be a decision of the log", decision, "Check it.")
+        raise InvalidInput("ID", "must be a decision of the log", decision, "Check the id.")
     print(f"Decision {decision} is forgotten. What was learned from it stays.")
 
 
-@serve_app.command("archive")
+@serve_app.command("archive", short_help="Move old decisions to Parquet files.")
 def archive(
     folder: Annotated[Path, typer.Argument(help="Folder for the Parquet files.")],
     *,

@@ -97,19 +97,19 @@ def sweep_named(spec: str, **numbers: int | None) -> tuple[str, list[float]] | N
     return found
 
 
-def check_folder(out: Path) -> None:
+def check_folder(out: Path, field: str = "--out") -> None:
     """Raise if a folder cannot be written to, before anything long is run."""
     try:
         place = next(path for path in (out, *out.absolute().parents) if path.exists())
         usable = place.is_dir() and os.access(place, os.W_OK | os.X_OK)
     except OSError as error:
         requirement = f"must be a folder that can be used ({error.strerror})"
-        raise InvalidInput("--out", requirement, str(out), "Choose another name.")
+        raise InvalidInput(field, requirement, str(out), "Choose another name.")
     if not place.is_dir():
-        raise InvalidInput("--out", "must be a folder", str(out), "Choose another name.")
+        raise InvalidInput(field, "must be a folder", str(out), "Choose another name.")
     if not usable:
         raise InvalidInput(
-            "--out", "must be a folder you may write to", str(out), "Choose another place."
+            field, "must be a folder you may write to", str(out), "Choose another place."
         )
 
 

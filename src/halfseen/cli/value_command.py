@@ -265,8 +265,12 @@ def read_policy(field: str, path: Path) -> dict[str, dict[str, float]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise StorageError(f"Cannot read {path}: {error}.") from None
+    except OSError as error:
+        raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            field, "must be a UTF-8 text file", str(path), "Save it as UTF-8."
+        ) from None
     table: dict[str, dict[str, float]] = {}
     for line, row in enumerate(rows, start=2):
         context, arm, number = (row.get(name) for name in FILE_COLUMNS)

@@ -130,8 +130,8 @@ def zeros_in_words(status: dict[str, Any], summary: LogSummary | None) -> str:
     return (
         f"If missing rewards counted as 0, {other} would seem best"
         f" ({text(found.means[found.seeming])} against {text(found.means[found.best])} for"
-        f" {named}). By seen rewards its mean is {text(seeming['mean'])} and that of {named}"
-        f" {text(best['mean'])}: {text(found.loss)} lost in every decision."
+        f" {named}). By the seen rewards the mean of {other} is {text(seeming['mean'])} and that of"
+        f" {named} {text(best['mean'])}: {text(found.loss)} lost in every decision."
     )
 
 

@@ -24,7 +24,7 @@ class Field(NamedTuple):
 
 FIELDS = (
     Field("name", "Name", "Letters, digits, dots, hyphens and underscores."),
-    Field("arms", "Arms", "One per line. Later ones can be added at the end and retired."),
+    Field("arms", "Arms", "One per line. Arms can be added at the end later, and retired."),
     Field("retired", "Retired arms", "One per line; they are never on offer."),
     Field("dimension", "Features per action", "Instead of arms."),
     Field("policy", "Policy", 'Its kind, or JSON with parameters such as {"kind": "ucb"}.'),
@@ -32,9 +32,14 @@ FIELDS = (
     Field("noise", "Noise", "Sub-Gaussian scale of the rewards; empty for the usual one."),
     Field("floor", "Floor", "The smallest probability of every arm."),
     Field("window", "Window, seconds", "A reward that has not come by then is missing."),
-    Field("rewards", "Of several rewards", "", ("first", "last", "sum", "mean", "max")),
+    Field(
+        "rewards",
+        "Several rewards",
+        "How those of one decision are combined.",
+        ("first", "last", "sum", "mean", "max"),
+    ),
     Field("late", "Late rewards", "", ("keep", "learn")),
-    Field("missing", "What is missing", "", ("is missing", "counts as 0")),
+    Field("missing", "Missing rewards", "", ("stay missing", "count as 0")),
     Field("retention", "Retention, days", "Empty to keep the log."),
 )
 
@@ -43,7 +48,7 @@ def form_of(config: LoopConfig | None) -> dict[str, str]:
     """Return the fields of the form for a loop, or for a new one."""
     if config is None:
         usual = {"policy": "kl-ucb", "reward": "bernoulli", "floor": "0.05", "window": "86400"}
-        usual |= {"rewards": "first", "late": "keep", "missing": "is missing"}
+        usual |= {"rewards": "first", "late": "keep", "missing": "stay missing"}
         return {field.name: usual.get(field.name, "") for field in FIELDS}
     known = config.to_dict()
     found = {}
@@ -54,7 +59,7 @@ def form_of(config: LoopConfig | None) -> dict[str, str]:
         elif field.name == "policy":
             found[field.name] = value["kind"] if set(value) == {"kind"} else json.dumps(value)
         elif field.name == "missing":
-            found[field.name] = "is missing" if value is None else "counts as 0"
+            found[field.name] = "stay missing" if value is None else "count as 0"
         else:
             found[field.name] = "" if value is None else str(value)
     return found
@@ -77,7 +82,7 @@ def config_of(form: dict[str, str], before: LoopConfig | None = None) -> LoopCon
         elif name == "policy":
             content[name] = _policy(value)
         elif name == "missing":
-            content[name] = 0 if value == "counts as 0" else None
+            content[name] = 0 if value == "count as 0" else None
         elif name in NUMBERS or name in WHOLE:
             content[name] = _number(name, value) if value else None
         else:

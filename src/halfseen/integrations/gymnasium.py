@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 
 from halfseen import checks
 from halfseen.censorship import Censorship
+from halfseen.errors import missing_package
 from halfseen.problems import ArmedBandit
+
+try:
+    import gymnasium
+except ImportError as error:
+    raise missing_package(__name__, "gymnasium", error) from None
 
 
 class CensoredBandit(gymnasium.Env[np.ndarray[Any, Any], np.int64]):  # type: ignore[misc]

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halfseen.censorship import MultiThreshold
 from halfseen.checks import Vector
+from halfseen.errors import missing_package
 from halfseen.logs.direction import fit_direction
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise missing_package(__name__, "sklearn", error) from None
 
 
 class ThresholdCensorship(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -124,7 +124,7 @@ class Audit(Advice, Tabular, ByValue):
 
     @property
     def seen(self) -> int:
-        """How many of their rewards were seen."""
+        """How many rewards were seen."""
         return int(self.counts.seen.sum())
 
     @property
@@ -134,7 +134,7 @@ class Audit(Advice, Tabular, ByValue):
 
     @property
     def effective_seen(self) -> Vector:
-        """How many of those were seen; over `effective_rows`, the rate within the window."""
+        """The effective number of rewards seen; over `effective_rows`, the rate in the window."""
         return self.counts.seen.astype(float) if self.maturity is None else self.maturity.seen
 
     @cached_property

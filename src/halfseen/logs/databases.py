@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halfseen.errors import InvalidInput, StorageError, did_you_mean
-from halfseen.logs.log_files import TextForm, present, read_pattern
+from halfseen.logs.log_files import TextForm, check_no_table, present, read_pattern
 from halfseen.logs.option_names import option
 from halfseen.logs.queries import GIVE, explained, identifier, text
 from halfseen.tables import brief
@@ -67,6 +67,7 @@ def at_address(
         away = scheme in ("ftp", "gs", "gcs", "az", "abfs", "hf")
         fix = "Download the file and give its path." if away else GIVE
         raise InvalidInput("log", known, f"{scheme}://", fix)
+    check_no_table(table)
     _load_httpfs(connection, scheme)
     with explained(scheme, True):
         for setting, variable in AWS.items() if scheme == "s3" else ():

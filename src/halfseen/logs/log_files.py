@@ -66,6 +66,7 @@ def read_files(
     path = _kept_input(folder) if name == "-" else Path(name)
     name = str(path) if name == "-" else name
     if _is_folder(path):
+        check_no_table(sheet)
         pattern = _of_folder(path, name)
         _check_packed(connection, pattern)
         return _read_text(connection, pattern, form, folder, hive=True)
@@ -79,12 +80,25 @@ def read_files(
             ending = sniff_ending(path, connection)
     lowered = ending or name.lower()
     if lowered.endswith(FEATHER):
+        check_no_table(sheet)
         return _registered(connection, _feather(path)), None
     if lowered.endswith(EXCEL):
         return _registered(connection, _excel(path, sheet)), None
+    check_no_table(sheet)
     pattern = glob.escape(name) if path.is_file() else name  # log[1].csv is not log1.csv
     _check_packed(connection, pattern)
     return _read_text(connection, pattern, form, folder, ending)
+
+
+def check_no_table(table: str | None) -> None:
+    """Refuse the name of a table or sheet for a log that is one table."""
+    if table is not None:
+        raise InvalidInput(
+            "table",
+            "is for databases and Excel files; this log is one table",
+            table,
+            "Leave it out.",
+        )
 
 
 def _untold(path: Path) -> bool:

@@ -45,7 +45,7 @@ class Plan(Tabular, ByValue):
     traffic, length
         Decisions per day, and days.
     yours, everything
-        The two worlds.
+        The forecasts with the actual and with complete feedback.
     reward
         The law of the rewards simulated.
     drawn

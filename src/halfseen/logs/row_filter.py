@@ -193,7 +193,9 @@ def _conditions(log: Log, columns: Columns, rows: RowFilter) -> Iterator[tuple[s
         yield condition_sql(log, rows.where), f"where not ({brief(rows.where, 60)})"
     if rows.since is not None or rows.until is not None:
         if columns.time is None:
-            raise InvalidInput("since and until", "need the column of times", None, "Name `time`.")
+            field = "until" if rows.since is None else "since"
+            fix = f"Name the column of times with {option('time')}."
+            raise InvalidInput(field, "needs `time`", getattr(rows, field), fix)
         time, _ = time_sql(log, "time", columns.time)
         dated, scale = is_dated(log, columns.time), epoch_scale(log, columns.time)
         since, until = (
@@ -201,7 +203,9 @@ def _conditions(log: Log, columns: Columns, rows: RowFilter) -> Iterator[tuple[s
             for field, value in (("since", rows.since), ("until", rows.until))
         )
         if since is not None and until is not None and since >= until:
-            raise InvalidInput("until", f"must be after since ({rows.since})", rows.until, "Check.")
+            raise InvalidInput(
+                "until", f"must be after `since` ({rows.since})", rows.until, "Give a later time."
+            )
         yield f"({time}) IS NOT NULL", f"without {brief(columns.time, 40)}"
         if since is not None:
             yield f"({time}) >= '{since!r}'::DOUBLE", f"before {_written(rows.since)}"
@@ -210,7 +214,10 @@ def _conditions(log: Log, columns: Columns, rows: RowFilter) -> Iterator[tuple[s
     if rows.drop_arms:
         if columns.action is None:
             raise InvalidInput(
-                "drop_arms", "needs the column of arms", list(rows.drop_arms), "Name `action`."
+                "drop_arms",
+                "needs `action`",
+                list(rows.drop_arms),
+                f"Name the column of arms with {option('action')}.",
             )
         action = f"CAST({identifier(columns.action)} AS VARCHAR)"
         names = ", ".join(text(name) for name in rows.drop_arms)

@@ -20,6 +20,7 @@ from halfseen.logs.columns import Columns
 from halfseen.logs.counts import read_decisions
 from halfseen.logs.examine import examine
 from halfseen.logs.log_options import prepared
+from halfseen.logs.option_names import option
 from halfseen.logs.queries import identifier, text
 from halfseen.logs.row_filter import as_filter
 from halfseen.logs.sentences import ASSUMPTION
@@ -202,7 +203,7 @@ def audit_by(
             "by",
             f"must be a column of at most {MOST_SEGMENTS} values",
             by,
-            "Group them first, or keep some with `where`.",
+            f"Group them first, or keep some with {option('where')}.",
         )
     missing = np.ma.getmaskarray(found)
     nameless = unused("(none)", [str(name) for name in np.asarray(found)[~missing]])

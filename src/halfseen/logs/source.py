@@ -162,6 +162,7 @@ def open_log(
             found = log_files.read_files(connection, name, form, table, spill)
             name, relation, plain = ("standard input" if name == "-" else name), *found
     else:
+        log_files.check_no_table(table)
         name, relation, repeated = _object(connection, source)
     with explained(name, on_server):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()

@@ -39,10 +39,11 @@ NOTE = (
     f"Every interval covers the truth with probability {LEVEL:.2%}: Student’s over replications, by"
     " Clopper and Pearson for frequencies. A claim is refuted when a measurement contradicts it"
     " beyond its interval; for a limit, also beyond the tolerance for finite sizes. Shown is the"
-    " instance closest to a contradiction, or furthest beyond it. Measured for it:"
-    " the same for the corrected statement, which may be about another quantity. Tightest: the"
-    " largest share of the bound that a measurement reaches, the lower end of its interval; marked"
-    f" where the instance was searched for. Below {FAR:g} the bound is far from tight."
+    " instance closest to a contradiction, or furthest beyond it. Measured for"
+    " correction: the same for the corrected statement, which may be about another quantity."
+    " Tightest: the largest share of the bound that a measurement reaches, the lower end of its"
+    f" interval; marked where the instance was searched for. Below {FAR:g} the bound is far from"
+    " tight."
 )
 DASHED = "Dashed: what is claimed. Lines: what was computed, or measured with its interval."
 CHARTS = f"In the charts, d{DASHED[1:]}"
@@ -122,7 +123,7 @@ def verdict_table(findings: Sequence[Finding]) -> Table:
                 "measured": f.telling.measured.text,
                 "claimed": claimed(f.telling),
                 "corrected": claimed(f.telling_corrected),
-                "measured for it": measured(f.telling_corrected),
+                "measured for correction": measured(f.telling_corrected),
                 "tightest": tightest(f),
             }
             for f in findings
@@ -145,7 +146,7 @@ def latex(findings: Sequence[Finding]) -> str:
             "measured": f.telling.measured.text,
             "claimed": claimed(f.telling, words=True),
             "corrected": claimed(f.telling_corrected, words=True),
-            "measured for it": measured(f.telling_corrected),
+            "measured for correction": measured(f.telling_corrected),
         }
         for f in findings
     ]
@@ -322,7 +323,7 @@ def _verdicts(findings: Sequence[Finding]) -> Html:
         "measured",
         "as printed",
         "corrected",
-        "measured for it",
+        "measured for correction",
         "tightest",
     )
     content = table(heads, rows, words=(0, 1, 2), label="Verdicts")

@@ -242,7 +242,10 @@ def _url(address: str) -> tuple[sa.URL, Path | None]:
             "Use for example halfseen.sqlite.",
         )
     path = Path(rest.removeprefix("/") if colon else address)
-    if path.is_dir() or not path.absolute().parent.is_dir():
+    if path.is_dir():
+        fix = f"Name a file in it, as {path / 'halfseen.sqlite'}."
+        raise InvalidInput("database", "must be a file, not a folder", address, fix)
+    if not path.absolute().parent.is_dir():
         raise InvalidInput(
             "database", "must be a file in a folder that exists", address, "Make the folder first."
         )
@@ -253,7 +256,7 @@ def check_exists(address: str) -> None:
     """Refuse the path of a file that does not exist, before it is created."""
     _, path = _url(address)
     if path is not None and not path.exists():
-        raise StorageError(f"There is no database {path}.")
+        raise StorageError(f"There is no database {path}. Name yours with --database.")
 
 
 def _prepare(connection: Any, _: Any) -> None:
@@ -270,7 +273,9 @@ def _locked(path: Path) -> int:
     try:
         lock = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise StorageError(f"Cannot write {place}: {error.strerror}.") from None
+        raise StorageError(
+            f"Cannot write {place}: {error.strerror}. Name a file in a folder you may write to."
+        ) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -235,7 +235,9 @@ async def archive_older(service: Service, live: LiveLoop, folder: Path, days: fl
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageError(f"Cannot write {folder}: {error.strerror}.") from None
+        raise StorageError(
+            f"Cannot write {folder}: {error.strerror}. Choose another folder."
+        ) from None
     path, again = folder / f"{live.name}-{live.state.seq}.parquet", 1
     while path.exists():
         again += 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from halfseen.errors import InvalidInput, StorageError
+from halfseen.errors import InvalidInput
 from halfseen.service.loop_config import LoopConfig, loop_config
+from halfseen.studies.spec import parsed_toml, spec_text
 
 DEMO = "demo"  # the name of the file that comes with halfseen
 
@@ -22,19 +22,13 @@ def read_loops(path: str | Path) -> list[LoopConfig]:
     if str(path) == DEMO:
         text = files("halfseen.service").joinpath("demo_loops.toml").read_text(encoding="utf-8")
     else:
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise StorageError(f"Cannot read {path}: {error}.") from None
-    return parse_loops(text, str(path))
+        text = spec_text(path, "--loops")
+    return parse_loops(text)
 
 
-def parse_loops(text: str, source: str) -> list[LoopConfig]:
+def parse_loops(text: str) -> list[LoopConfig]:
     """Return the loops that a text in TOML declares."""
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput("--loops", f"must be TOML: {error}", source, "Correct it.") from None
+    content = parsed_toml(text, "--loops")
     loops: Any = content.get("loops")
     if set(content) != {"loops"} or not isinstance(loops, dict) or not loops:
         raise InvalidInput(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
@@ -99,32 +100,39 @@ def read_spec(path: Path | str) -> Study:
     return parse_spec(spec_text(path))
 
 
-def spec_text(path: Path | str) -> str:
-    """Read the text of a spec."""
+def spec_text(path: Path | str, field: str = "SPEC") -> str:
+    """Read the text of a spec, or of another file of TOML."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except ValueError:
-        raise InvalidInput("SPEC", "must be a UTF-8 text file", str(path), "Save it as UTF-8.")
+        raise InvalidInput(field, "must be a UTF-8 text file", str(path), "Save it as UTF-8.")
     except OSError as error:
         raise StorageError(f"Cannot read {path}: {error.strerror}. Check the path.")
 
 
 def parse_spec(text: str) -> Study:
     """Read a study from TOML text."""
-    return study_from(_content(text))
+    return study_from(parsed_toml(text))
 
 
 def sweep_in(text: str) -> tuple[str, list[float]] | None:
     """Return the number that a spec varies and its values; None if it varies none."""
-    swept = _checked(_content(text)).sweep
+    swept = _checked(parsed_toml(text)).sweep
     return None if swept is None else (swept.number, list(swept.values))
 
 
-def _content(text: str) -> Any:
+def parsed_toml(text: str, field: str = "SPEC") -> Any:
+    """Return the content of TOML text; the error quotes the line that is wrong."""
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also a number of too many digits
-        raise InvalidInput("SPEC", "must be TOML", str(error), "Correct that line.")
+        place = re.search(r"at line (\d+)", str(error))
+        if place is None:
+            raise InvalidInput(field, "must be TOML", str(error), "Correct that line.")
+        line = text.split("\n")[int(place[1]) - 1].strip()
+        short = "Invalid value" in str(error) and re.search(r"(^|[^\w.])\.\d", line)
+        fix = f"{error}. Correct that line{': write 0.5, not .5' if short else ''}."
+        raise InvalidInput(field, "must be TOML", line, fix)
 
 
 def study_from(content: Any) -> Study:

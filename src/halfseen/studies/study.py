@@ -96,8 +96,8 @@ class Study(Shown):
         of `halfseen.theory.winner` shows to be the best, looking after every observation, and the
         round, unless what is missing depends on rewards. No other number changes.
     level
-        Of the winner, with `stop` only: a wrong one is declared with probability at most 1 - level.
-        0.95 by default.
+        Level of the winner, with `stop` only: a wrong one is declared with probability at most
+        1 - level. 0.95 by default.
 
     Examples
     --------

@@ -17,6 +17,7 @@ from halfseen.errors import InvalidInput
 from halfseen.logs import reward_cells
 from halfseen.logs.counts import Decisions
 from halfseen.logs.group_sums import sum_by
+from halfseen.logs.option_names import option
 from halfseen.logs.queries import filled, too_large
 from halfseen.values.group_sql import GroupColumns, grouped_sql
 from halfseen.values.influence import Sample
@@ -207,6 +208,6 @@ def _complete(features: list[Vector], names: Sequence[str]) -> Vector:
                 "features",
                 "must hold a finite number in every row",
                 f"{gaps:,} other cells in column {name}",
-                "Fill them in, or leave those rows out with `where`.",
+                f"Fill them in, or leave those rows out with {option('where')}.",
             )
     return table

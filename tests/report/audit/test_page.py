@@ -83,6 +83,12 @@ def test_it_fits_a_phone(show, page):
     assert opened.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_links_to_sections_wrap_where_they_do_not_fit_in_a_line(show, page):
+    links = show(page, width=660).locator("nav div")
+    assert links.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+    assert links.evaluate("one => one.offsetHeight") > 60  # they take two lines
+
+
 def test_nothing_missing_and_nothing_seen_still_make_a_page(tmp_path):
     for name, reward in (("all", 1.0), ("none", None)):
         found = audit({"a": [1, 2], "r": [reward, reward]}, action="a", reward="r")

@@ -174,7 +174,7 @@ def single_monitoring(lab: Laboratory) -> Evidence:
         Line("printed", SHARES, [c.papers_claim for c in constants], claimed=True),
         Line("right", SHARES, [c.value for c in constants], claimed=True),
     )
-    curve = Curve("Gain of one look · T, p = (0.1, 0.5)", "share β", "gain", lines, False)
+    curve = Curve("Gain of one look times T, p = (0.1, 0.5)", "share β", "gain × T", lines, False)
     return Evidence(tuple(printed), tuple(right), curve)
 
 

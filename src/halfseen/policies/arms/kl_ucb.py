@@ -139,7 +139,7 @@ def bound(state: State, arm: int, log: float, table: Vector) -> float:
 
 @dataclass(frozen=True)
 class KLUCB(FamilyPolicy):
-    r"""Play the largest upper confidence bound by the family's divergence K.
+    r"""Play the arm with the largest upper confidence bound, by Kullback-Leibler divergence K.
 
     .. math:: \max\{q : N_a K(\hat\mu_a, q) \le \log n\}
 
@@ -160,7 +160,7 @@ class KLUCB(FamilyPolicy):
 
     kind: ClassVar[str] = "kl-ucb"
     summary: ClassVar[str] = (
-        "Plays the largest upper confidence bound by the family's divergence K."
+        "Plays the arm with the largest upper confidence bound, by Kullback-Leibler divergence."
     )
     optimistic = True
     clock: str = "observed"

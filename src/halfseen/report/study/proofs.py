@@ -28,7 +28,7 @@ def bounds_section(result: Result) -> Html:
     intro = (
         f"Proved bounds on the expected regret of {in_words(kinds)}, next to the measured regret."
         f" Bold: the smallest. A bound covers the worst case with these {one}s and these"
-        f" probabilities of being seen, so actual regret is usually several times smaller."
+        f" probabilities of being seen, so actual regret is usually far smaller."
     )
     if study.linear and 1.0 in study.alphas:
         intro += (

@@ -85,14 +85,22 @@ def weights_section(found: PolicyValue) -> Html:
     k = "–" if checked.pareto_k is None else f"{checked.pareto_k:.2f}"
     skew = "–" if checked.skew is None else f"{checked.skew:.2g}"
     rows = [
-        ("mean weight", f"{checked.mean_weight:.4g}", f"1; it is {checked.z:z.2f} errors away"),
+        (
+            "mean weight",
+            f"{checked.mean_weight:.4g}",
+            f"1; it is {checked.z:z.2f} standard errors away",
+        ),
         ("effective decisions", f"{checked.effective_rows:,.0f}", "30 or more"),
         ("… if nothing were missing", f"{checked.effective_rows_actions:,.0f}", ""),
         ("largest share of one decision", f"{checked.largest_share:.2%}", "10% or less"),
         ("smallest propensity", f"{checked.smallest_propensity:.3g}", "0.05 or more"),
         ("Pareto k of the weights", k, "0.7 or less; – if few weights differ"),
         ("skewness² over decisions", skew, "0.07 or less; – if rewards have two values"),
-        ("decisions where its arm has one reward or none", f"{checked.thin:.1%}", "below a third"),
+        (
+            "decisions in a context in which the arm has at most one reward",
+            f"{checked.thin:.1%}",
+            "below a third",
+        ),
     ]
     return section(
         "weights",

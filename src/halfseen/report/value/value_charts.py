@@ -137,7 +137,7 @@ def differ_chart(found: PolicyValue, name: str) -> Figure:
     note = (
         f"Bounds on the {'difference' if apart else 'value'} if the odds of being seen differ at"
         f" most by this factor between any two rewards of an arm {found.bounded[0].given}."
-        f" Pale: with its {level_name(found.level)} sampling error."
+        f" Outer band: with its {level_name(found.level)} sampling error."
         " At 1, missing rewards are like seen ones."
         + (" Dashed: from here on the other policy may be better." if turning else "")
     )
