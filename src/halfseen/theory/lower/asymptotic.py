@@ -21,8 +21,10 @@ from halfseen.problems import (
 )
 from halfseen.tables import show
 from halfseen.theory import inputs
-from halfseen.theory.lower.arm_class import TIED, ArmClass, arm_class, refuse_missing_by_reward
+from halfseen.theory.lower.arm_class import TIED, ArmClass, arm_class, check_information
 from halfseen.theory.lower.graves_lai import graves_lai
+
+NO_SLOPE = "no lower bound that grows with T is known: the least slope in log T is 0"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +68,8 @@ class AsymptoticLowerBound(Shown, ByValue):
         return self.ignoring / self.constant if 0.0 < self.constant < math.inf else 1.0
 
     def _headline(self) -> str:
+        if self.constant == 0.0:
+            return NO_SLOPE
         least, seen = show(self.constant), show(self.uncensored)
         return f"regret grows at least like {least} log T, {seen} log T if all were observed"
 
@@ -87,6 +91,8 @@ class AsymptoticLowerBound(Shown, ByValue):
         }
 
     def __str__(self) -> str:
+        if self.constant == 0.0:
+            return f"{NO_SLOPE[0].upper()}{NO_SLOPE[1:]} ({self.reference})."
         return (
             f"Regret grows at least like {self.constant:,.6g} log T ({self.reference});\n"
             f"{self.uncensored:,.6g} log T if everything were observed,\n"
@@ -221,7 +227,7 @@ def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLo
         raise InvalidInput(
             "censorship", "must be a censorship of actions", censorship, "Use PerAction."
         )
-    refuse_missing_by_reward(censorship)
+    check_information(censorship)
     observe = inputs.action_observation(censorship, rows)
     found = graves_lai(rows, gaps, observe, problem.noise, best)
     free = graves_lai(rows, gaps, np.ones(len(rows)), problem.noise, best)
