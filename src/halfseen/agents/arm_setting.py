@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from halfseen import checks
+from halfseen.errors import InvalidInput
 from halfseen.problems import REWARD_LAWS, RewardLaw, Setting
 from halfseen.problems.arms import LARGEST
 from halfseen.problems.rewards import law_named, usual_noise
@@ -43,4 +44,37 @@ def arm_setting(
         horizon=checks.whole("Agent.horizon", horizon, at_least=1, at_most=2**48),
         reward=named,
         sub_gaussian=kind.sub_gaussian,
+        unit_interval=_within_unit_interval(reward, named, bound, np.array(scales)),
     )
+
+
+def _within_unit_interval(
+    reward: str | RewardLaw, named: str, bound: float, scales: np.ndarray[Any, Any]
+) -> bool:
+    """Return whether a law keeps rewards between 0 and 1 whatever the means.
+
+    With its default parameters too, since a saved agent keeps the law's name alone.
+    """
+    try:
+        laws = [law_named("Agent.reward", given) for given in (reward, named)]
+    except InvalidInput:  # it has parameters without defaults
+        return False
+    for law in laws:
+        for mean in (-bound, 0.0, bound):
+            low, high = law.limits(np.full(len(scales), mean), scales)
+            if not (np.all(low >= 0.0) and np.all(high <= 1.0)):
+                return False
+    return True
+
+
+def check_reward(setting: Setting, reward: float) -> None:
+    """Refuse a reward that the declared law cannot have."""
+    law = REWARD_LAWS[setting.reward]
+    said = f"must be {law.support} for {setting.reward.capitalize()} rewards"
+    possible = law.possible(reward)
+    if possible and setting.unit_interval:
+        said = f"must be between 0 and 1, the limits of {setting.reward.capitalize()} rewards"
+        possible = 0.0 <= reward <= 1.0
+    if not possible:
+        use = "Correct it, or declare another law with Agent(reward=...)."
+        raise InvalidInput("reward", said, reward, use)

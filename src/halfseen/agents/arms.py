@@ -10,7 +10,7 @@ import numpy as np
 
 from halfseen import checks
 from halfseen.agents.arm_chances import decision_by_chance
-from halfseen.agents.arm_setting import arm_setting
+from halfseen.agents.arm_setting import arm_setting, check_reward
 from halfseen.agents.base import LiveAgent
 from halfseen.agents.decisions import Decision, check_choice
 from halfseen.agents.elsewhere import Turn
@@ -25,7 +25,7 @@ from halfseen.errors import DecisionError, InvalidInput, StorageError, shorten
 from halfseen.phrases import counted
 from halfseen.policies import ImputeZero, Policy
 from halfseen.policies.arms.base import COUNT
-from halfseen.problems import REWARD_LAWS, RewardLaw
+from halfseen.problems import RewardLaw
 from halfseen.studies.plain_values import describe
 from halfseen.studies.spec import policy_from
 
@@ -59,7 +59,9 @@ class Agent(LiveAgent):
         The approximate number of decisions that will be made, for policies that use it.
     reward
         The law of the rewards, for policies that depend on it: its name, or a law that is
-        registered, whose parameters matter only where `noise` is left out.
+        registered, whose parameters matter only where `noise` is left out. For ratings or shares
+        of your own, between 0 and 1, register a law with these `limits`: with it policies with
+        ``family="bernoulli"`` work.
     seed
         Seed of the draws of randomised policies, and of those of the floor.
     floor
@@ -120,7 +122,6 @@ class Agent(LiveAgent):
         self.floor = checks.number("Agent.floor", floor, at_least=0.0, at_most=1.0 / count)
         self.probabilities = checks.yes_or_no("Agent.probabilities", probabilities)
         policy.check(self.setting)
-        self._law = REWARD_LAWS[self.setting.reward]
         self._compile()
         self._state = np.zeros((count, kernels.statistics))
         self._seen = [0] * count
@@ -290,13 +291,7 @@ class Agent(LiveAgent):
             self._best = self._chances = None
 
     def _check_reward(self, reward: float) -> None:
-        if not self._law.possible(reward):
-            raise InvalidInput(
-                "reward",
-                f"must be {self._law.support} for {self.setting.reward.capitalize()} rewards",
-                reward,
-                "Correct it, or declare another law with Agent(reward=...).",
-            )
+        check_reward(self.setting, reward)
 
     def winner(self, level: float = 0.95, *, rule: str = "either", rho: float = 10.0) -> Winner:
         """Return the arm shown to be the best, if one is; valid however often it is called.

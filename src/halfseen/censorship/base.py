@@ -149,6 +149,15 @@ class Censorship(ShownAsCall, ComparedByField, ABC):
         """True when observed rewards are a biased sample of all rewards."""
         return self.by_reward
 
+    @property
+    def informs(self) -> bool:
+        """True when something that is seen in every round says something about the reward."""
+        return False
+
+    def seen_by(self, policy: Any) -> Censorship:
+        """Return what a policy sees of it: another censorship where it does not look at all."""
+        return self
+
     def rates(self, problem: Any) -> Vector:
         """Return how likely the reward of each arm of a bandit is to be observed."""
         return self.checked(problem.arms)

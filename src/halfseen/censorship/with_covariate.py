@@ -84,6 +84,20 @@ class WithCovariate(Censorship):
         return any(abs(entry[1.0] - entry[0.0]) > 1e-12 for entry in entries)
 
     @property
+    def informs(self) -> bool:
+        """True when the reward decides on M, or given M on being seen: M tells something then."""
+        pairs = [pair for law in self.covariate for pair in zip(*law, strict=True)]
+        pairs += [pair for chances in self.observe for pair in chances]
+        return any(abs(one - other) > 1e-12 for one, other in pairs)
+
+    def seen_by(self, policy: Any) -> Censorship:
+        """Return the same without M for a policy that does not observe it."""
+        if getattr(policy, "uses_covariate", False):
+            return self
+        chances = [[(entry[0.0], entry[1.0])] for entry in self._averaged()]
+        return WithCovariate([[[1.0], [1.0]]] * len(chances), chances)
+
+    @property
     def levels(self) -> int:
         """How many values the covariate has."""
         return len(self.covariate[0][0])
@@ -91,12 +105,14 @@ class WithCovariate(Censorship):
     @property
     def without_covariate(self) -> RewardDependent:
         """The same probabilities of being seen, without observing M."""
-        entries = []
-        for law, chances in zip(self.covariate, self.observe, strict=True):
-            entries.append(
-                {r: sum(q * p[r] for q, p in zip(law[r], chances, strict=True)) for r in REWARDS}
-            )
-        return RewardDependent(entries)
+        return RewardDependent(self._averaged())
+
+    def _averaged(self) -> list[dict[float, float]]:
+        """Return the probability that a reward of 0, and one of 1, of each arm is seen."""
+        return [
+            {float(r): sum(q * p[r] for q, p in zip(law[r], chances, strict=True)) for r in REWARDS}
+            for law, chances in zip(self.covariate, self.observe, strict=True)
+        ]
 
     def probabilities(self, actions: Any) -> Vector:
         """Refuse: the probability depends on the law of the rewards; use :meth:`rates`."""

@@ -192,10 +192,17 @@ def loop_config(content: Any) -> LoopConfig:
             'Leave it out, or use rewards = "first".',
         )
     try:
-        config.agent()
+        agent = config.agent()
     except InvalidInput as error:
         field = error.field.removeprefix("GLM").removeprefix("Linear").removeprefix("Agent.")
         raise InvalidInput(field, error.requirement, error.value, error.fix) from None
+    if config.rewards == "sum" and isinstance(agent, Agent) and agent.setting.unit_interval:
+        raise InvalidInput(
+            "rewards",
+            f"must be first, last, mean or max where rewards are {config.reward}",
+            config.rewards,
+            "A sum of such rewards may be above 1.",
+        )
     return config
 
 

@@ -219,3 +219,14 @@ WORLDS = {
     "best rarely seen": RewardDependent([HIDDEN_ONES, 0.8]),
     "worst rarely seen": RewardDependent([0.8, SHOWN_ONES]),
 }
+
+
+@pytest.mark.parametrize("chances", [[[0.2, 0.9]] * 2, [[[0.2, 0.5], [0.9, 0.0]], 0.4]])
+def test_what_is_seen_without_the_covariate(chances):
+    told = WithCovariate([SAYS_MUCH, SAYS_NOTHING], chances)
+    hidden = told.seen_by(HoeffdingUCB())
+    assert told.seen_by(StratifiedUCB()) is told
+    assert told.informs
+    assert hidden.rates(BINARY) == pytest.approx(told.rates(BINARY))
+    assert hidden.by_reward == told.by_reward
+    assert hidden.informs == told.by_reward

@@ -3,7 +3,20 @@ import math
 import numpy as np
 import pytest
 
-from halfseen import IMED, UCB, ArmedBandit, BernoulliThompson, PerArm, RandomArms, Study, theory
+from halfseen import (
+    IMED,
+    UCB,
+    ArmedBandit,
+    BernoulliThompson,
+    ImputeZero,
+    PerArm,
+    RandomArms,
+    StratifiedUCB,
+    Study,
+    WithCovariate,
+    simulate,
+    theory,
+)
 from halfseen.report.study.bounds import (
     PAPER,
     SMALLEST,
@@ -35,6 +48,37 @@ def test_a_growth_below_the_least_says_that_the_least_is_a_limit():
         "Measured from round 869 on, it grew like 7.966 log T, 0.764 times the least (which holds"
         " as T grows, not yet here)."
     )
+
+
+def test_a_policy_that_imputes_need_not_reach_the_least():
+    assert (
+        Growth(869, 7.966)
+        .against(10.42, imputes=True)
+        .endswith(
+            "0.764 times the least (which does not hold for policies that impute missing rewards)."
+        )
+    )
+
+
+def test_growth_of_policies_that_impute_is_not_said_to_reach_the_least(tmp_path):
+    arms = ArmedBandit([0.6, 0.5, 0.2], noise=0.3)
+    study = Study(arms, PerArm([0.9, 0.05, 0.05]), ImputeZero(), horizon=2000, replications=2)
+    simulate(study, out=tmp_path)
+    rare, whole = (str(cell) for cell in study_bounds(study, tmp_path))
+    assert "(which does not hold for policies that impute" in rare
+    assert "impute" not in whole.splitlines()[-1]
+
+
+def test_lower_bounds_are_those_of_what_the_policy_sees(tmp_path):
+    """A covariate that tells the reward made policies that observe it beat their lower bound."""
+    arms = ArmedBandit([0.6, 0.5], reward="bernoulli")
+    tells = WithCovariate([[[1.0, 0.0], [0.0, 1.0]]] * 2, [0.01, 0.01])
+    policies = {"blind": UCB(), "told": StratifiedUCB()}
+    cells = study_bounds(Study(arms, tells, policies, horizon=1000, baseline=False), tmp_path)
+    blind, told = (cell.lower for cell in cells)
+    assert blind.asymptotic.constant == pytest.approx(489.93, abs=0.01)
+    assert told.asymptotic is None
+    assert "must not show a covariate" in told.sentences()[0]
 
 
 def test_at_the_horizon_the_curves_are_the_table():

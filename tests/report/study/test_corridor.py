@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen import (
+    IMED,
     UCB,
     UCB1,
     ArmedBandit,
@@ -14,7 +15,9 @@ from halfseen import (
     LinUCB,
     PerAction,
     PerArm,
+    StratifiedUCB,
     Study,
+    WithCovariate,
     simulate,
 )
 from halfseen.report.study.corridor import corridor_figures, corridor_rows, lower_section
@@ -118,3 +121,25 @@ def test_a_panel_without_a_band_says_why():
     (figure,) = corridor_figures(result, 0)
     assert "Under “sent” there is no band" in str(figure)
     assert "“half” there is no band" not in str(figure)
+
+
+def test_a_policy_that_observes_a_telling_covariate_has_no_lower_bound():
+    tells = WithCovariate([[[0.9, 0.1], [0.1, 0.9]]] * 2, [0.5, 0.5])
+    policies = {"told": StratifiedUCB(), "blind": UCB(), "third": IMED()}
+    study = Study(
+        {"offers": ArmedBandit([0.9, 0.1], reward="bernoulli")},
+        {"hint": tells},
+        policies,
+        horizon=200,
+        replications=2,
+    )
+    said = text(lower_section(simulate(study)))
+    assert "Not in these tables: “told” under “hint”. No least slope is known here" in said
+    assert said.count("Not in these tables") == 1
+    rows = re.findall(r"<tr.*?</tr>", str(lower_section(simulate(study))), re.DOTALL)
+    hint = [row for row in rows if "hint" in row]
+    assert "again" not in hint[0]
+    assert "blind" in hint[0]
+    assert "again" in hint[1]
+    _, policy = corridor_rows(simulate(study), 0)
+    assert policy == "blind"

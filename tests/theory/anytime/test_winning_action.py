@@ -136,3 +136,12 @@ def test_a_tiny_regularization_is_no_overflow():
     assert found.action == 0
     spread = 2 * 350 * math.log(10)
     assert found.radius == pytest.approx(math.sqrt(spread + 2 * math.log(20)))
+
+
+def test_before_anything_was_observed_no_action_leads():
+    rows = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+    found = winning_action(rows, [0.0, 0.0], np.eye(2))
+    assert found.equal == (1,)
+    assert repr(found).endswith("at 95%; equally good so far: action 0 and action 1>")
+    found = winning_action(rows, [0.5, 0.1], np.eye(2))
+    assert repr(found).endswith("; action 0 leads>")

@@ -79,6 +79,17 @@ def test_an_arm_that_cannot_rise_says_nothing_at_any_time():
     assert str(found).endswith("is raised above the best.")
 
 
+def test_an_arm_without_noise_says_nothing_at_any_time():
+    """By round 1e9 it promised a bound "after more than 80 rounds"."""
+    exact = ArmedBandit([1.0, 0.0], noise=[1.0, 0.0])
+    found = finite_lower_bound(exact, PerArm([0.5, 0.5]), 1e9, 10)
+    assert found.value == 0.0
+    assert found.silent_until == math.inf
+    assert str(found).endswith("is raised above the best.")
+    one = ArmedBandit([1.0, 0.0, 0.9], noise=[1.0, 0.0, 1.0])
+    assert finite_lower_bound(one, PerArm([0.5] * 3), 100, 10).silent_until == pytest.approx(800)
+
+
 def test_a_regret_no_policy_has_everywhere_is_said_to_be_impossible():
     found = finite_lower_bound(*G, 1e6, 5)
     assert found.value > found.regret

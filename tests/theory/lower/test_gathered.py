@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from halfseen import (
+    UCB,
     ArmedBandit,
     Delayed,
     FiniteActions,
@@ -13,6 +14,7 @@ from halfseen import (
     PerArm,
     StudentT,
     Uniform,
+    WithCovariate,
 )
 from halfseen.errors import InvalidInput
 from halfseen.problems import RandomArms
@@ -88,6 +90,16 @@ def test_a_slope_of_0_is_not_called_growth():
         assert said == "No lower bound that grows with T is known: the least slope in log T is 0."
 
 
+def test_bounds_of_0_are_not_called_bounds():
+    """It said: regret is at least 0 log T as T grows, 0 in the worst case."""
+    found = lower_bounds(ArmedBandit([1.0, 0.5], noise=0.0), Uniform(0.5), 1000, 50)
+    assert repr(found) == "<LowerBounds: no lower bound is known>"
+    assert not any("at least 0" in said for said in found.sentences())
+    alone = asymptotic_lower_bound(ArmedBandit([1.0, 0.5], noise=0.0), Uniform(0.5))
+    assert str(alone).startswith("No lower bound that grows with T is known")
+    assert "at least" not in repr(alone)
+
+
 def test_the_worst_case_tells_how_far_apart_its_means_are():
     """With p = 1e-12 it is a problem of means 7,000 apart, far from the one that was asked."""
     rare = lower_bounds(ArmedBandit([0.5, 0.3]), Uniform(1e-12), 10_000, 50)
@@ -136,6 +148,34 @@ def test_nothing_is_claimed_where_what_is_missing_depends_on_the_reward(censorsh
         "finite",
         "minimax",
     }
+
+
+TELLS = WithCovariate([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]], [0.1, 0.1])
+MISSING_TELLS = WithCovariate([[[0.5, 0.5], [0.5, 0.5]]] * 2, [[[0.0, 1.0], [1.0, 0.0]]] * 2)
+
+
+@pytest.mark.parametrize("censorship", [TELLS, MISSING_TELLS])
+def test_nothing_is_claimed_where_a_covariate_tells_something_about_the_reward(censorship):
+    """Of a covariate that equals the reward 0.01 was said to cost 490 log T: it costs 4.9."""
+    arms = ArmedBandit([0.6, 0.5], reward="bernoulli")
+    for compute in (
+        asymptotic_lower_bound,
+        identification_time,
+        lambda *world: finite_lower_bound(*world, 1e6, 300),
+    ):
+        with pytest.raises(InvalidInput, match="must not show a covariate that depends on the"):
+            compute(arms, censorship)
+    assert len(lower_bounds(arms, censorship, 1e6, 300).reasons) == 3
+    hidden = lower_bounds(arms, censorship.seen_by(UCB()), 1e6, 300)
+    same = lower_bounds(arms, PerArm(censorship.rates(arms)), 1e6, 300)
+    assert hidden.to_dict() == same.to_dict()
+
+
+def test_a_covariate_that_tells_nothing_leaves_the_bounds():
+    arms = ArmedBandit([0.6, 0.5], reward="bernoulli")
+    idle = WithCovariate([[[0.3, 0.7], [0.3, 0.7]]] * 2, [[0.2, 0.9]] * 2)
+    found = lower_bounds(arms, idle, 1e6, 300).to_dict()
+    assert found == lower_bounds(arms, PerArm(idle.rates(arms)), 1e6, 300).to_dict()
 
 
 def test_arms_that_tie_up_to_rounding_have_no_lower_bound():

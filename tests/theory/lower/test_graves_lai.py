@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from halfseen.theory import asymptotic_lower_bound
+from halfseen import PerAction
+from halfseen.errors import InvalidInput
+from halfseen.theory import asymptotic_lower_bound, lower_bounds
 from halfseen.theory.lower import graves_lai as module
 from halfseen.theory.lower.graves_lai import graves_lai
 from theory.lower.instances import A3, LINEAR, linear, waves
@@ -197,3 +199,19 @@ def test_a_support_that_does_not_span_all_directions_is_not_polished():
     rows = [[-0.5, -0.1, -0.6], [-0.4, -0.6, -1.0], [0.0, 0.5, 0.6]]
     found = solved(rows, (-0.4, 0.7, 0.5), [1e-6, 0.01, 1e-4])[0]
     assert abs(found.constant - found.certificate) <= 1e-8 * found.constant
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("count", "dimension"), [(3, 9), (4, 4), (8, 8)])
+def test_probabilities_too_small_for_a_certificate_are_refused(count, dimension):
+    """They ended in numpy's "not positive definite", or in constants far above the certificate."""
+    rows, theta = waves(count, dimension), np.ones(dimension) / 3.1
+    with pytest.raises(InvalidInput, match=r"`censorship` must have larger .* got .*from 1e-80"):
+        asymptotic_lower_bound(*linear(rows, theta, 10.0 ** -np.linspace(0, 80, count), 1.0))
+    world = linear(rows, theta, 10.0 ** -np.linspace(0, 40, count), 1.0)
+    found = asymptotic_lower_bound(*world)
+    assert found.certificate == pytest.approx(found.constant, rel=1e-5)
+    world = world[0], PerAction(10.0 ** -np.linspace(0, 80, count))
+    assert lower_bounds(*world, 1000, 50).sentences() == [
+        "No least slope is known here: for a bound, the censorship must have larger probabilities."
+    ]

@@ -36,10 +36,13 @@ class Growth:
     since: int
     per_log: float
 
-    def against(self, least: float) -> str:
+    def against(self, least: float, imputes: bool = False) -> str:
         """Return the growth in a sentence, next to the least possible."""
         ratio = f", {factor(self.per_log / least)} times the least" if least > 0.0 else ""
-        ratio += " (which holds as T grows, not yet here)" if self.per_log < least else ""
+        if self.per_log < least and imputes:
+            ratio += " (which does not hold for policies that impute missing rewards)"
+        elif self.per_log < least:
+            ratio += " (which holds as T grows, not yet here)"
         grown = f"it grew like {show(self.per_log)} log T{ratio}"
         return f"Measured from round {self.since:,} on, {grown}."
 
@@ -60,6 +63,8 @@ class CellBounds:
         Lower bounds.
     growth
         How it grew in the logarithm of the rounds; None if that was not measured.
+    imputes
+        Whether the policy learned imputed rewards, so that no lower bound needs to hold for it.
     """
 
     names: tuple[str, str, str]
@@ -67,6 +72,7 @@ class CellBounds:
     bounds: RegretBounds
     lower: LowerBounds
     growth: Growth | None
+    imputes: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -105,7 +111,7 @@ class CellBounds:
                 " run, its measured regret takes that place."
             )
         if self.growth is not None and self.lower.asymptotic is not None:
-            lines.append(self.growth.against(self.lower.asymptotic.constant))
+            lines.append(self.growth.against(self.lower.asymptotic.constant, self.imputes))
         return "\n".join(lines)
 
 
@@ -129,8 +135,10 @@ def study_bounds(study: Study, folder: Path) -> list[CellBounds]:
         )
         first, second, third = (names[axis][position[axis]] for axis in range(3))
         most = proved.smallest.value if regret is None else regret
-        lower = lower_bounds(cell.problem, cell.censorship, study.horizon, most)
-        cells.append(CellBounds((first, second, third), regret, proved, lower, growth))
+        seen = cell.censorship.seen_by(cell.policy)
+        lower = lower_bounds(cell.problem, seen, study.horizon, most)
+        imputes = cell.policy.imputed is not None and not seen.sees_everything
+        cells.append(CellBounds((first, second, third), regret, proved, lower, growth, imputes))
     return cells
 
 

@@ -107,7 +107,7 @@ def _below(place: Place, rounds: NDArray[np.int64], mean: Vector) -> Vector | No
     try:
         below = np.array(
             [
-                finite_lower_bound(place.problem, place.censorship, float(time), most).value
+                finite_lower_bound(place.problem, place.seen, float(time), most).value
                 if most > 0.0
                 else 0.0
                 for time, most in zip(rounds, mean.tolist(), strict=True)
@@ -165,32 +165,41 @@ def lower_section(result: Result) -> Html:
             continue
         any_known = True
         blocks += [_growth_table(result, known), _least_table(known)]
-        unknown = {place.names[1]: low for place, low in found if low.asymptotic is None}
-        blocks += [
-            tag("p", f"Not in these tables: “{name}”. {low.sentences()[0]}", class_="note")
-            for name, low in unknown.items()
-        ]
+        blocks += [tag("p", said, class_="note") for said in _left_out(found)]
     if any_known:
         blocks.insert(0, tag("p", intro))
     return section("lower", "Lower bounds", *blocks)
 
 
+def _left_out(found: list[tuple[Place, LowerBounds]]) -> list[str]:
+    """Return a sentence for each censorship, or policy under one, that has no least growth."""
+    unknown = [(place.names, low) for place, low in found if low.asymptotic is None]
+    some = {place.names[1] for place, low in found if low.asymptotic is not None}
+    named = {
+        f"“{policy}” under “{name}”" if name in some else f"“{name}”": low.sentences()[0]
+        for (_, name, policy), low in unknown
+    }
+    return [f"Not in these tables: {name}. {said}" for name, said in named.items()]
+
+
 def _bounds(result: Result, place: Place) -> LowerBounds:
     regret = final_regret(result, place.position).mean
-    return lower_bounds(place.problem, place.censorship, result.study.horizon, regret)
+    return lower_bounds(place.problem, place.seen, result.study.horizon, regret)
 
 
 def _growth_table(result: Result, known: list[tuple[Place, LowerBounds]]) -> Html:
     study = result.study
     rows: list[list[object]] = []
-    for place, low in known:
+    names = [place.names[1] for place, _ in known]
+    groups = [at == 0 or names[at - 1] != name for at, name in enumerate(names)]
+    for (place, low), first in zip(known, groups, strict=True):
         assert low.asymptotic is not None
         start, slopes = slope_in_log(study.rounds_recorded, result.tracks["regret"][place.position])
         slope, least = mean_interval(slopes), low.asymptotic.constant
         grew = start < study.horizon
         rows.append(
             [
-                repeated(place.names[1]) if place.position[2] else place.names[1],
+                place.names[1] if first else repeated(place.names[1]),
                 place.names[2],
                 slope.text if grew else "–",
                 least,
@@ -205,7 +214,6 @@ def _growth_table(result: Result, known: list[tuple[Place, LowerBounds]]) -> Htm
         shown = zip(columns[at], aligned(numbers, unit), strict=True)
         columns[at] = [cell if isinstance(cell, str) else text for cell, text in shown]
     heads = ("censorship", "policy", "growth", "least growth C", "ratio", "regret", "at least")
-    groups = [place.position[2] == 0 for place, _ in known]
     return table(
         heads,
         list(zip(*columns, strict=True)),

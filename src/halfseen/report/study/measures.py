@@ -40,6 +40,11 @@ class Place:
         return self.problem, self.censorship, self.policy
 
     @property
+    def seen(self) -> Any:
+        """What the policy sees of the censorship: no covariate if it does not observe it."""
+        return self.censorship.seen_by(self.policy)
+
+    @property
     def linear(self) -> bool:
         """True for a linear or generalized linear bandit."""
         return bool(self.problem.linear)

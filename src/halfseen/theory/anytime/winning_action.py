@@ -13,6 +13,7 @@ from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
+from halfseen.phrases import joined
 from halfseen.tables import level_name
 from halfseen.theory.anytime.samples import risk
 
@@ -36,6 +37,8 @@ class WinningAction(Shown, ByValue):
         all are above 0. Infinite for the leader itself and for copies of it.
     radius
         Radius of the confidence ellipsoid, in the norm of the design.
+    equal
+        The other actions with the same estimated mean, without copies of the leader.
     """
 
     action: int | None
@@ -43,14 +46,19 @@ class WinningAction(Shown, ByValue):
     level: float
     margins: Vector
     radius: float
+    equal: tuple[int, ...] = ()
 
     def _headline(self) -> str:
         if not np.any(np.isfinite(self.margins)):
             return "there is only one action, so there is nothing to compare"
         at = level_name(self.level)
-        if self.action is None:
-            return f"no action is shown to be the best at {at}; action {self.leader} leads"
-        return f"action {self.action} is shown to be the best at {at}"
+        if self.action is not None:
+            return f"action {self.action} is shown to be the best at {at}"
+        said = f"no action is shown to be the best at {at}"
+        if self.equal:
+            leaders = joined([f"action {row}" for row in (self.leader, *self.equal)], "and")
+            return f"{said}; equally good so far: {leaders}"
+        return f"{said}; action {self.leader} leads"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; None for infinite values."""
@@ -138,9 +146,11 @@ def winning_action(
     apart = rows[leader] - rows
     widths = np.sqrt(np.maximum(np.sum(apart * np.linalg.solve(ridge, apart.T).T, axis=1), 0.0))
     margins = means[leader] - means - radius * widths
-    margins[~apart.any(axis=1)] = math.inf
-    won = bool(np.all(margins > 0.0) and apart.any())
-    return WinningAction(leader if won else None, leader, 1.0 - alpha, margins, radius)
+    other = apart.any(axis=1)
+    margins[~other] = math.inf
+    won = bool(np.all(margins > 0.0) and other.any())
+    equal = tuple(np.flatnonzero(other & (means == means[leader])).tolist())
+    return WinningAction(leader if won else None, leader, 1.0 - alpha, margins, radius, equal)
 
 
 def _refuse_small(design: Vector, ridge: float) -> None:

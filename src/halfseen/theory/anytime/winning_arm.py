@@ -13,6 +13,7 @@ from halfseen import checks
 from halfseen.checks import Vector
 from halfseen.display import Shown
 from halfseen.equality import ByValue
+from halfseen.phrases import joined
 from halfseen.tables import level_name
 from halfseen.theory.anytime.confidence import limits
 from halfseen.theory.anytime.evidence import evidence_against
@@ -47,6 +48,8 @@ class Winner(Shown, ByValue):
         Upper confidence limit of each other arm's mean; minus infinity for the leader itself.
     names
         Names of the arms, if they have any.
+    equal
+        The other arms whose observed rewards have the same mean as the leader's.
     """
 
     arm: int | None
@@ -59,16 +62,24 @@ class Winner(Shown, ByValue):
     low: float
     high: Vector
     names: tuple[str, ...] | None = None
+    equal: tuple[int, ...] = ()
 
     def _headline(self) -> str:
         if self.leader is None:
             return "nothing was observed"
-        leader = f"arm {self.leader}" if self.names is None else self.names[self.leader]
+        leader = self._name(self.leader)
         if len(self.evidence) == 1:
             return "there is only one arm, so there is nothing to compare"
-        if self.arm is None:
-            return f"no arm is shown to be the best at {level_name(self.level)}; {leader} leads"
-        return f"{leader} is shown to be the best at {level_name(self.level)}"
+        if self.arm is not None:
+            return f"{leader} is shown to be the best at {level_name(self.level)}"
+        said = f"no arm is shown to be the best at {level_name(self.level)}"
+        if self.equal:
+            leaders = joined([leader, *map(self._name, self.equal)], "and")
+            return f"{said}; equally good so far: {leaders}"
+        return f"{said}; {leader} leads"
+
+    def _name(self, arm: int) -> str:
+        return f"arm {arm}" if self.names is None else self.names[arm]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON; None for infinite values."""
@@ -167,8 +178,10 @@ def declared(seen: Samples, alpha: float, rule: str) -> Winner:
     low = -math.inf
     leader = int(np.nanargmax(seen.means)) if np.any(seen.observed > 0.0) else None
     shown: tuple[str, ...] = ()
+    equal: tuple[int, ...] = ()
     if leader is not None and arms > 1:
         rivals = np.delete(np.arange(arms), leader)
+        equal = tuple(rivals[seen.means[rivals] == seen.means[leader]].tolist())
         against[rivals] = evidence_against(seen, leader, rivals)
         low = float(limits(seen.of([leader]), part / arms, "low").low[0])
         high[rivals] = limits(seen.of(rivals), part / arms, "high").high
@@ -187,4 +200,5 @@ def declared(seen: Samples, alpha: float, rule: str) -> Winner:
         threshold=threshold,
         low=low,
         high=high,
+        equal=equal,
     )

@@ -106,7 +106,7 @@ def arm_class(problem: Any, censorship: Any, family: Any = None) -> ArmClass:
             problem.actions,
             "Use AllArms or FixedArms.",
         )
-    refuse_missing_by_reward(censorship)
+    check_information(censorship)
     arms = problem.playable
     means, noise = np.array(problem.means)[arms], problem.scale[arms]
     _refuse_ties("ArmedBandit.means", means, arms)
@@ -149,14 +149,22 @@ def _family(problem: ArmedBandit, reward: str, family: Any) -> str:
     return chosen
 
 
-def refuse_missing_by_reward(censorship: Censorship) -> None:
-    """Raise if whether a reward is observed depends on its value."""
+def check_information(censorship: Censorship) -> None:
+    """Raise if a play gives more or less information than its reward times p."""
     if censorship.depends_on_reward:
         raise InvalidInput(
             "censorship",
             "must not depend on the reward for a lower bound",
             censorship,
             "No bound is known for rewards missing not at random; use PerArm, or one law per arm.",
+        )
+    if censorship.informs:
+        raise InvalidInput(
+            "censorship",
+            "must not show a covariate that depends on the reward for a lower bound",
+            censorship,
+            "Every round says something about its reward then; for policies that do not observe the"
+            " covariate use PerArm.",
         )
 
 

@@ -21,8 +21,11 @@ from halfseen.problems import (
 )
 from halfseen.tables import show
 from halfseen.theory import inputs
-from halfseen.theory.lower.arm_class import TIED, ArmClass, arm_class, refuse_missing_by_reward
-from halfseen.theory.lower.graves_lai import graves_lai
+from halfseen.theory.lower.arm_class import TIED, ArmClass, arm_class, check_information
+from halfseen.theory.lower.graves_lai import Allocation, graves_lai
+
+UNCERTAIN = 1e-3  # largest relative distance of the certificate from the constant
+NO_SLOPE = "no lower bound that grows with T is known: the least slope in log T is 0"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +45,7 @@ class AsymptoticLowerBound(Shown, ByValue):
     certificate
         A proved lower bound on C: C itself in closed form, else the value of a dual point, which
         agrees with C to about 1e-12, to 1e-6 where probabilities are as small as 1e-12 or actions
-        differ by as little as 1e-8.
+        differ by as little as 1e-8, and always to 1e-3.
     ignoring
         The constant of a policy that is optimal when everything is observed and is run on the
         observed rewards, ignoring p.
@@ -66,6 +69,8 @@ class AsymptoticLowerBound(Shown, ByValue):
         return self.ignoring / self.constant if 0.0 < self.constant < math.inf else 1.0
 
     def _headline(self) -> str:
+        if self.constant == 0.0:
+            return NO_SLOPE
         least, seen = show(self.constant), show(self.uncensored)
         return f"regret grows at least like {least} log T, {seen} log T if all were observed"
 
@@ -87,6 +92,8 @@ class AsymptoticLowerBound(Shown, ByValue):
         }
 
     def __str__(self) -> str:
+        if self.constant == 0.0:
+            return f"{NO_SLOPE[0].upper()}{NO_SLOPE[1:]} ({self.reference})."
         return (
             f"Regret grows at least like {self.constant:,.6g} log T ({self.reference});\n"
             f"{self.uncensored:,.6g} log T if everything were observed,\n"
@@ -221,9 +228,9 @@ def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLo
         raise InvalidInput(
             "censorship", "must be a censorship of actions", censorship, "Use PerAction."
         )
-    refuse_missing_by_reward(censorship)
+    check_information(censorship)
     observe = inputs.action_observation(censorship, rows)
-    found = graves_lai(rows, gaps, observe, problem.noise, best)
+    found = _allocation(rows, gaps, observe, problem.noise, best)
     free = graves_lai(rows, gaps, np.ones(len(rows)), problem.noise, best)
     worse = gaps > 0.0
     terms = np.where(worse, gaps, 0.0) * np.where(worse, found.plays, 0.0)
@@ -237,3 +244,21 @@ def _linear(problem: LinearBandit, censorship: Any, family: Any) -> AsymptoticLo
         uncensored=free.constant,
         reference="Graves, Lai (1997)",
     )
+
+
+def _allocation(rows: Vector, gaps: Vector, observe: Vector, noise: float, best: int) -> Allocation:
+    """Return the cheapest plays; raise if p is too small for a certificate of three digits."""
+    try:
+        with np.errstate(all="ignore"):
+            found = graves_lai(rows, gaps, observe, noise, best)
+        solved = found.certificate >= (1.0 - UNCERTAIN) * found.constant
+    except np.linalg.LinAlgError:
+        solved = False
+    if not solved:
+        raise InvalidInput(
+            "censorship",
+            "must have larger probabilities for a lower bound",
+            f"probabilities from {observe.min():.3g}",
+            "Use 1e-40 or more: with smaller ones the program may not be solved to three digits.",
+        )
+    return found

@@ -41,7 +41,8 @@ class FiniteLowerBound(Shown, ByValue):
         The largest regret allowed on this and the neighbouring problems.
     silent_until
         The number of rounds up to which the bound is 0 for that regret: 8 times it, divided by the
-        largest possible rise of an arm, at most its gap; infinite if no arm can be raised.
+        largest possible rise of an arm, at most its gap; infinite if no arm can be raised, such as
+        arms without noise.
     """
 
     value: float
@@ -160,8 +161,7 @@ def finite_lower_bound(
     ratios, rises = _largest_ratios(arms, math.log(time) - math.log(8.0 * most))
     terms[arms.worse] = arms.gaps[arms.worse] / arms.observe[arms.worse] * ratios
     raised[arms.worse] = rises
-    room = 1.0 - arms.means.max() if arms.family in ("bernoulli", BOUNDED) else math.inf
-    rise = float(min(arms.gaps.max(), room))
+    rise = _largest_rise(arms)
     return FiniteLowerBound(
         value=math.fsum(terms),
         terms=arms.per_arm(terms, 0.0),
@@ -170,6 +170,13 @@ def finite_lower_bound(
         regret=most,
         silent_until=8.0 * most / rise if rise > 0.0 else math.inf,
     )
+
+
+def _largest_rise(arms: ArmClass) -> float:
+    """Return how far any arm can be raised above the best by a finite divergence, 0 if none can."""
+    raisable = arms.worse[np.isfinite(arms.information())]
+    room = 1.0 - arms.means.max() if arms.family in ("bernoulli", BOUNDED) else math.inf
+    return float(min(arms.gaps[raisable].max(initial=0.0), room))
 
 
 def _largest_ratios(arms: ArmClass, offset: float) -> tuple[Vector, Vector]:

@@ -16,8 +16,12 @@ from halfseen.display import Tabular
 from halfseen.errors import InvalidInput
 from halfseen.problems import ArmedBandit, LinearBandit, Problem
 from halfseen.tables import Table, factor, show
-from halfseen.theory.lower.arm_class import refuse_missing_by_reward
-from halfseen.theory.lower.asymptotic import AsymptoticLowerBound, asymptotic_lower_bound
+from halfseen.theory.lower.arm_class import check_information
+from halfseen.theory.lower.asymptotic import (
+    NO_SLOPE,
+    AsymptoticLowerBound,
+    asymptotic_lower_bound,
+)
 from halfseen.theory.lower.finite_time import REGRET_FIX, FiniteLowerBound, finite_lower_bound
 from halfseen.theory.lower.minimax import MinimaxLowerBound, minimax_lower_bound
 
@@ -99,13 +103,13 @@ class LowerBounds(Tabular):
 
     def _headline(self) -> str:
         said = []
-        if self.asymptotic is not None:
+        if self.asymptotic is not None and self.asymptotic.constant > 0.0:
             said.append(f"{show(self.asymptotic.constant)} log T as T grows")
         if self._holding is not None:
             said.append(
                 f"{show(self._holding.value)} by round {show(float(self._holding.horizon))}"
             )
-        if self.minimax is not None:
+        if self.minimax is not None and self.minimax.value > 0.0:
             said.append(f"{show(self.minimax.value)} in the worst case")
         return f"regret is at least {', '.join(said)}" if said else "no lower bound is known"
 
@@ -122,13 +126,13 @@ class LowerBounds(Tabular):
             text = f"As T grows, regret grows at least like {show(low.constant)} log T"
             text += f" for any consistent policy ({low.reference})."
             if low.constant == 0.0:
-                text = "No lower bound that grows with T is known: the least slope in log T is 0."
+                text = f"{NO_SLOPE[0].upper()}{NO_SLOPE[1:]}."
             if low.worth > 1.0 + 1e-9:
                 text += f" Ignoring p costs {factor(low.worth)} times that."
             said.append(text)
         if self.finite is not None:
             said.append(str(self.finite))
-        if self.minimax is not None:
+        if self.minimax is not None and self.minimax.value > 0.0:
             said.append(
                 f"Every policy loses at least {show(self.minimax.value)} on some problem observed"
                 " with these probabilities, whose means are up to"
@@ -238,7 +242,7 @@ def _minimax(problem: Any, censorship: Any, horizon: float) -> MinimaxLowerBound
         getattr(problem.reward, "kind", problem.reward),
         ("gaussian", "bernoulli"),
     )
-    refuse_missing_by_reward(censorship)
+    check_information(censorship)
     arms = problem.playable
     observe = censorship.rates(problem)[arms]
     return minimax_lower_bound(observe, horizon, noise=problem.scale[arms], reward=reward)

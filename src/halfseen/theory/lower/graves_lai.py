@@ -240,6 +240,8 @@ def _polished(program: Program, z: Vector, multipliers: Vector, part: float) -> 
         residual = np.concatenate([at.spread - 1.0, price @ squares - 1.0])
         curved = -2.0 * (at.cross.T @ (at.cross * price[:, None])) * at.inner
         jacobian = np.block([[-squares, np.zeros((len(asked), len(asked)))], [curved, squares.T]])
+        if not np.all(np.isfinite(jacobian)):
+            return None
         step = np.linalg.lstsq(jacobian, -residual, rcond=None)[0]
         cost, price = cost + step[: len(played)], price + step[len(played) :]
         if not np.all(np.isfinite(cost)) or cost.min() < 0.0 or price.min() < 0.0:
