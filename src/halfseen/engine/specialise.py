@@ -77,7 +77,8 @@ def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) ->
     reached = reach(result)
     own = list(kernels.names().values())
     for callee in reached:
-        if callee is result or callee in _registered:
+        plain = isinstance(callee, FunctionType)  # numba compiles its own functions by itself
+        if callee is result or callee in _registered or not plain:
             continue
         _registered.add(callee)
         counts = may_allocate(callee)
@@ -118,6 +119,6 @@ def _key(function: FunctionType) -> tuple[str, bool]:
 _registered: set[FunctionType] = set()
 
 
-def _importable(functions: Iterable[FunctionType]) -> bool:
+def _importable(functions: Iterable[Any]) -> bool:
     """Return whether a new process can import all functions, so that it can load their code."""
     return all(function.__module__ in sys.modules for function in functions)

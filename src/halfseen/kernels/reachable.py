@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -22,7 +22,7 @@ from halfseen.fingerprint.canonical_source import codes_in
 from halfseen.kernels.compile_hints import hint
 
 Kernel = TypeVar("Kernel")
-_states: WeakKeyDictionary[FunctionType, dict[str, FunctionType]] = WeakKeyDictionary()
+_states: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 _OWN_FILES = os.path.join(Path(__file__).parent.parent, "")  # ends in a separator
 
 
@@ -32,9 +32,10 @@ def renewed(kernel: Kernel) -> Kernel:
     Numba caches compiled code by function object, with the helpers and constants of the time of
     compilation. In a notebook a helper can be redefined while the kernel that calls it stays the
     same object. If a change could not be detected, every call returns a new copy. Anything that is
-    not a function of the user is returned unchanged.
+    not a function of the user, plain or compiled by numba, is returned unchanged.
     """
-    if not isinstance(kernel, FunctionType) or is_own(kernel):
+    plain = _plain(kernel) if _is_compiled(kernel) else kernel
+    if not isinstance(plain, FunctionType) or is_own(plain):
         return kernel
     try:
         now = code_fingerprint(kernel)
@@ -45,12 +46,14 @@ def renewed(kernel: Kernel) -> Kernel:
         # Code that numba compiled before may contain old constants.
         first = not states and not any(map(_is_compiled, _all_reached(kernel)))
         states[now] = kernel if first else _copied(kernel, {})
-    return states[now]  # type: ignore[return-value]
+    return states[now]
 
 
-def is_own(function: FunctionType) -> bool:
+def is_own(function: Any) -> bool:
     """Return whether a function belongs to this package."""
-    return function.__code__.co_filename.startswith(_OWN_FILES) and not function.__closure__
+    return isinstance(function, FunctionType) and (
+        _written_here(function) and not function.__closure__
+    )
 
 
 def _is_compiled(value: Any) -> bool:
@@ -131,7 +134,7 @@ def _names(function: FunctionType) -> set[str]:
     return {name for code in codes_in(function.__code__) for name in code.co_names}
 
 
-def _all_reached(function: FunctionType) -> Iterator[Any]:
+def _all_reached(function: Any) -> Iterator[Any]:
     """Yield the objects a function reaches by name, through functions and one level of modules."""
     seen: set[int] = set()
     ahead: list[Any] = [function]
@@ -154,9 +157,12 @@ def _all_reached(function: FunctionType) -> Iterator[Any]:
                 ahead += [value, *(inside[name] for name in used if name in inside)]
 
 
-def reach(function: FunctionType) -> dict[FunctionType, None]:
-    """Return every function that a function can call through its globals, itself first."""
-    reached: dict[FunctionType, None] = {}
+def reach(function: FunctionType) -> dict[Any, None]:
+    """Return every function that a function can call through its globals, itself first.
+
+    A function that numba has compiled is among them, what it calls in turn is not.
+    """
+    reached: dict[Any, None] = {}
     _walk(function, reached, lambda text: None)
     return reached
 
@@ -167,11 +173,11 @@ def fingerprint(function: FunctionType) -> str | None:
     None if it reaches an object without a fingerprint, so that its code cannot be cached.
     """
     digest = hashlib.sha256()
-    reached: dict[FunctionType, None] = {}
+    reached: dict[Any, None] = {}
     _walk(function, reached, digest.update)
     try:
         for found in reached:
-            if not _written_here(found):
+            if not isinstance(found, FunctionType) or not _written_here(found):
                 digest.update(code_fingerprint(found).encode())
     except NoFingerprint:
         return None
@@ -182,9 +188,7 @@ def _written_here(function: FunctionType) -> bool:
     return function.__code__.co_filename.startswith(_OWN_FILES)
 
 
-def _walk(
-    function: FunctionType, reached: dict[FunctionType, None], note: Callable[[bytes], None]
-) -> None:
+def _walk(function: FunctionType, reached: dict[Any, None], note: Callable[[bytes], None]) -> None:
     """Visit every function and constant that `function` can reach through its globals."""
     if function in reached:
         return
@@ -198,6 +202,11 @@ def _walk(
         if isinstance(value, FunctionType):
             note(name.encode())
             _walk(value, reached, note)
+        elif _is_compiled(value):
+            note(name.encode())
+            reached[value] = None
+        elif isinstance(value, BuiltinFunctionType | np.ufunc):
+            note(f"{name}={getattr(value, '__module__', 'numpy')}.{value.__name__}".encode())
         elif isinstance(value, np.ndarray | np.generic):
             note(f"{name} {value.dtype.descr} {value.shape}".encode() + value.tobytes())
         elif isinstance(value, bool | int | float | complex | str | tuple):

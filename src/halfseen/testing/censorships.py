@@ -14,6 +14,7 @@ from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, shorten
+from halfseen.kernels.reachable import renewed
 from halfseen.policies import UCB, LinUCB
 from halfseen.problems import ArmedBandit, FiniteActions, LinearBandit, RandomActions, UnitBall
 from halfseen.testing.contract import (
@@ -274,7 +275,7 @@ def _check_profile(censorship: Censorship, profile: Profile, rows: Vector, seen:
     )
     fast = np.empty(len(along))
     with compiling(censorship):
-        kernel = OpenName("observe_probability", profile.kernel)
+        kernel = OpenName("observe_probability", renewed(profile.kernel))
         compiled(observe_many, kernel)(along, profile.table, fast)
     assert np.array_equal(fast, found), f"{name}: compiled, the kernel returns other numbers"
     ends = [profile.kernel(s, profile.table) for s in np.linspace(-1.0, 1.0, 101).tolist()]
