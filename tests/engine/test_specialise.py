@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from types import FunctionType
 
+import numba
 import numpy as np
 import pytest
 
@@ -59,6 +61,7 @@ def test_code_that_cannot_be_imported_again_is_not_kept(tmp_path):
 
 SCRIPT = """
 import sys
+import numba
 import numpy as np
 from halfseen import UCB, ArmedBandit, Study, Uniform, simulate
 from halfseen.engine.loops.arms import play
@@ -86,3 +89,10 @@ def test_second_process_compiles_nothing_and_imports_nothing_of_the_compiler(tmp
         for _ in range(2)
     ]
     assert outputs == [["0", "1", "True"], ["1", "0", "False"]]
+
+
+def test_without_jit_loops_are_plain_python(monkeypatch):
+    """NUMBA_DISABLE_JIT=1, for a debugger, ended in an AttributeError."""
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    loop = compiled(play, UCB().kernels(), JUMPS=True, NOTE="plain")
+    assert isinstance(loop, FunctionType)

@@ -70,10 +70,17 @@ def leaves_open(function: FunctionType, open_names: Container[str]) -> bool:
 
 @cache
 def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> Callable[..., Any]:
-    """Return the fitted function compiled, from disk if it was compiled before."""
+    """Return the fitted function compiled, from disk if it was compiled before.
+
+    With NUMBA_DISABLE_JIT, for a debugger, it is returned as it is.
+    """
+    from numba import config
+
     from halfseen.engine.one_module import native, register_part, register_shared, whole
 
     result = fitted(function, kernels, **others)
+    if config.DISABLE_JIT:
+        return result
     reached = reach(result)
     own = list(kernels.names().values())
     for callee in reached:
