@@ -134,6 +134,32 @@ def _check_class(kind: type[Any], noun: str) -> None:
         )
 
 
+def check_overridden(kind: type[Any], method: str, instead: str, base: type[Any]) -> None:
+    """Refuse a class that overrides a method and inherits what loops use instead of it.
+
+    Parameters
+    ----------
+    kind
+        The class.
+    method, instead
+        The method, and the attribute that loops use instead where a class has one.
+    base
+        The class of the contract, which has none.
+    """
+    own, used = (
+        next(place for place, owner in enumerate(kind.__mro__) if name in vars(owner))
+        for name in (method, instead)
+    )
+    if own < used and kind.__mro__[used] is not base:
+        raise InvalidInput(
+            f"{kind.__name__}.{method}",
+            f"must not replace that of {kind.__mro__[used].__name__} without `{instead}`, which"
+            " loops use instead of it",
+            kind,
+            f"Define `{instead}` too, or derive the class from {base.__name__}.",
+        )
+
+
 @cache
 def load_installed() -> None:
     """Load the kinds of installed packages: their entry points of group ``halfseen``.

@@ -128,10 +128,11 @@ class Askew(Odds):
 
 
 @dataclass(frozen=True)
-class Beyond(Askew):
+class Beyond(Odds):
     """Above 1 at the pole, though not at the vectors it is tried on."""
 
     slope: float = 0.6
+    profile = Askew.profile
 
     def probabilities(self, actions):
         return 0.5 + self.slope * np.asarray(actions)[:, 0]

@@ -85,6 +85,15 @@ class RewardLaw(ShownAsCall, ComparedByField, ABC):
     support: ClassVar[str | None] = None
     number: ClassVar[int | None] = None  # the number of a law that is built into the loops
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        built_in = next(owner for owner in cls.__mro__ if "number" in vars(owner))
+        same = all(
+            getattr(cls, name, None) is getattr(built_in, name, None) for name in ("draw", "table")
+        )
+        if cls.number is not None and not same:  # loops would draw the rewards of the base
+            cls.number = None
+
     def check(self, means: Sequence[float]) -> None:
         """Refuse means this law cannot have; by default all are accepted."""
 
