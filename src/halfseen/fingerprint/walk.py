@@ -33,6 +33,7 @@ from halfseen.fingerprint.known_code import (
     package,
     version,
 )
+from halfseen.fingerprint.numba_overloads import overloads
 from halfseen.fingerprint.reached_names import is_filled, reached
 from halfseen.kinds import is_registry
 
@@ -156,6 +157,9 @@ class _Walk:
 
     def _object(self, value: Any) -> None:
         """Add a function, a class or an object with a state."""
+        for instead in overloads(value):
+            self.note("overload")
+            self.visit(instead)
         if isinstance(value, types.MethodType):
             self.note("method")
             self.visit(value.__func__)
