@@ -19,7 +19,6 @@ from halfseen.policies import UCB, LinUCB
 from halfseen.problems import ArmedBandit, FiniteActions, LinearBandit, RandomActions, UnitBall
 from halfseen.testing.contract import (
     OpenName,
-    check_engines,
     check_kind,
     check_methods,
     check_pure,
@@ -27,6 +26,7 @@ from halfseen.testing.contract import (
     compiling,
     promised,
 )
+from halfseen.testing.watched_kernels import check_engines
 
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability

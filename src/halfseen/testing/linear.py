@@ -38,13 +38,13 @@ from halfseen.problems import (
 )
 from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.links import draw_gaussian
+from halfseen.testing.choice_chances import check_row_chances
 from halfseen.testing.contract import (
     REPLICATIONS,
     STREAM,
     call_kernel,
     check_attributes,
     check_constants,
-    check_engines,
     check_kind,
     check_no_draws,
     check_pure,
@@ -53,6 +53,7 @@ from halfseen.testing.contract import (
     ignore,
     promised,
 )
+from halfseen.testing.watched_kernels import check_engines
 
 _THETA = (0.5, -0.3, 0.6)
 _DIRECTION = (1.0, 0.5, -0.2)
@@ -78,6 +79,8 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     - an index is a number, the same for the same arguments in every call, the radius is a number of
       at least 0 that never decreases with more observations, and no kernel modifies its arguments;
     - `choose`, if there is one, returns an action and does not read the observation probabilities;
+    - nothing is drawn unless choices may be random, and actions are chosen as often as
+      `probabilities` says, if it says so;
     - `on_ball`, if there is one, writes a vector of the unit ball with the largest index.
 
     The first call compiles the policy for every kind of action set, which takes seconds.
@@ -176,6 +179,7 @@ def check_live_agent(cell: LinearCell) -> None:
         f"The live agent and the engine choose differently for {policy}: regrets {lost:g} and"
         f" {played:g}"
     )
+    check_row_chances(agent, offered)
 
 
 def check_kernels(cell: LinearCell) -> None:
