@@ -245,7 +245,7 @@ class _Walk:
         self.note("module", name)
         if is_library(name) or package(name) == "halfseen":
             return
-        if is_installed(file):
+        if is_installed(file) and version(package(name)):
             self.note(version(package(name)))
         elif id(module) not in self._seen:
             self._seen[id(module)] = len(self._seen)
@@ -328,7 +328,7 @@ class _Walk:
         if top in ("halfseen", self._package) or not self._package:
             return False
         file = getattr(sys.modules.get(module), "__file__", None) or ""
-        return is_installed(file)
+        return is_installed(file) and bool(version(top))
 
     def _library(self, module: str, name: str) -> None:
         top = package(module)
