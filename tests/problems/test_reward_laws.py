@@ -276,7 +276,14 @@ def test_a_law_derived_from_a_built_in_one_draws_its_own_rewards():
         def in_words(self):
             return "normal rewards, as before"
 
+    @dataclass(frozen=True)
+    class Numbered(RewardLaw):
+        kind: ClassVar[str] = "numbered"
+        draw = staticmethod(arm_one_pays)
+        number = 1
+
     assert Own.number is None
+    assert Numbered.number is None
     assert Described.number == Gaussian.number
     problem = ArmedBandit([0.5, 0.4], noise=0.1, reward=Own())
     study = Study(problem, Uniform(1.0), UCB(), horizon=20, replications=1, baseline=False)

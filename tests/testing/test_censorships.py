@@ -154,7 +154,7 @@ def told(**parts):
     content = {
         "probabilities": lambda self, actions: np.full(np.shape(actions)[:1] or actions, 0.5)
     }
-    content |= parts | {"kind": "told", "__annotations__": {"kind": ClassVar[str]}}
+    content |= {"kind": "told", "__annotations__": {"kind": ClassVar[str]}} | parts
     return dataclass(frozen=True)(type("Told", (Censorship,), content))()
 
 
@@ -233,6 +233,12 @@ def profiled(*parts):
             "in_steps must agree with probabilities up to its error, 0.1: it",
         ),
         (told(profile=turning), "profile must return the same every time"),
+        (
+            told(message_rates=lambda self, problem: np.full(problem.arms, 7.0)),
+            "message_rates must be from the probabilities",
+        ),
+        (told(written=lambda self: {"rte": 0.5}), "written must give fields of"),
+        (told(kind="uniform"), "must have a name of its own: .*Uniform is called 'uniform'"),
         (told(profile=steady_profile, along_direction=flat), "at -1 it is 0.9, not 0.5"),
     ],
 )
@@ -279,3 +285,19 @@ def test_a_censorship_that_refuses_everything_is_no_invalid_input():
 
     with pytest.raises(AssertionError, match="Shy must accept its test input: `points`"):
         check_censorship(Shy())
+
+
+def test_a_censorship_that_remembers_calls_is_told_to_keep_no_state():
+    """Its stored results would not be found again."""
+
+    @dataclass(frozen=True)
+    class Counting(Censorship):
+        kind: ClassVar[str] = "counting"
+        calls: ClassVar[list[int]] = []
+
+        def probabilities(self, actions):
+            self.calls.append(1)
+            return np.full(actions if isinstance(actions, int) else len(actions), 0.5)
+
+    with pytest.raises(AssertionError, match="Counting must keep no state: an attribute, or a"):
+        check_censorship(Counting(), horizon=10)

@@ -56,9 +56,7 @@ def test_an_agent_that_keeps_probabilities_that_change_with_time_is_caught():
         return np.array([0.499, 0.501]) + clock * np.array([0.001, -0.001])
 
     object.__setattr__(told, "probabilities", even)
-    with pytest.raises(
-        AssertionError, match=r"Wrong\.steady must be False: without"
-    ):
+    with pytest.raises(AssertionError, match=r"Wrong\.steady must be False: without"):
         check_arm_chances(Agent(told, arms=2), [0, 1])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,6 +152,10 @@ def _check_described(censorship: Censorship) -> None:
         f"{name}.observe_range must be the smallest and the largest probability, not"
         f" {shorten(ends)}"
     )
+    stored = set(censorship.written())
+    assert stored <= {entry.name for entry in fields(censorship)}, (  # type: ignore[arg-type]
+        f"{name}.written must give fields of {name} by name: it gives {', '.join(sorted(stored))}"
+    )
     assert not censorship.comes_late or censorship.delayed is not None, (
         f"{name}.comes_late must be left False: delays are those of a DelayLaw, in Delayed(...)"
     )
@@ -171,6 +176,12 @@ def _check_rates(censorship: Censorship, seen: Vector) -> None:
     assert np.array_equal(rates, seen), (
         f"{type(censorship).__name__}.rates must agree with probabilities: {rates.tolist()} is not"
         f" {seen.tolist()}"
+    )
+    messages = np.asarray(censorship.message_rates(_arms(len(seen))))
+    fine = messages.shape == seen.shape and bool(((messages >= seen) & (messages <= 1.0)).all())
+    assert fine, (
+        f"{type(censorship).__name__}.message_rates must be from the probabilities,"
+        f" {seen.tolist()}, to 1, one for each arm: it is {shorten(messages.tolist())}"
     )
 
 

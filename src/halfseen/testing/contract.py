@@ -19,6 +19,7 @@ from halfseen.checks import Vector
 from halfseen.engine.compile_ahead import as_a_process_gets_it
 from halfseen.errors import InvalidInput, compiler_complaint, shorten
 from halfseen.fingerprint import NoFingerprint, fingerprint
+from halfseen.kinds import other_of_the_name
 
 REPLICATIONS = 2
 STREAM = (1, 2, 3, 4)  # what kernels are given to draw from while they are tried
@@ -39,20 +40,37 @@ class OpenName:
 
 
 def promised(check: Callable[Given, None]) -> Callable[Given, None]:
-    """Decorate a check so that any exception raised by the kind becomes an AssertionError."""
+    """Decorate a check of a kind, which must not raise and must keep no state.
+
+    Any exception raised by the kind becomes an AssertionError.
+    """
 
     @functools.wraps(check)
     def checked(*given: Given.args, **options: Given.kwargs) -> None:
+        noun = next(iter((*given, *options.values())), None)
+        kind, before = type(noun).__name__, _hash(noun)
         try:
             check(*given, **options)
         except AssertionError:
             raise
         except Exception as error:
-            kind = type(next(iter((*given, *options.values())), None)).__name__
             said = str(error) if isinstance(error, InvalidInput) else raised(error)
             raise AssertionError(f"{kind} must accept its test input: {said}") from error
+        assert _hash(noun) == before, (
+            f"{kind} must keep no state: an attribute, or a variable that its code reads, changed"
+            " while it was checked. Stored results are found again by what a kind is made of;"
+            " functools.cache remembers results without being part of it"
+        )
 
     return checked
+
+
+def _hash(noun: Any) -> str | None:
+    """Return the fingerprint of an object; None if it has none, which `check_kind` tells."""
+    try:
+        return fingerprint(noun)
+    except NoFingerprint:
+        return None
 
 
 def check_pickled(noun: Any) -> None:
@@ -77,6 +95,10 @@ def check_kind(noun: Any, base: type[Any]) -> None:
     kind = getattr(noun, "kind", None)
     assert isinstance(kind, str), f"{name} must have a name: set `kind` to the name specs give it"
     assert kind.strip(), f"{name} must have a name: set `kind` to the name specs give it"
+    taken = other_of_the_name(type(noun))
+    assert taken is None, (
+        f"{name} must have a name of its own: {taken} is called {kind!r}. Set another `kind`"
+    )
     try:
         fingerprint(noun)
     except NoFingerprint as error:
