@@ -301,3 +301,22 @@ def test_a_censorship_that_remembers_calls_is_told_to_keep_no_state():
 
     with pytest.raises(AssertionError, match="Counting must keep no state: an attribute, or a"):
         check_censorship(Counting(), horizon=10)
+
+
+def less_at_the_pole(projection, table):
+    return 0.5 + 0.2 * projection if projection < 0.99 else 0.1
+
+
+def test_a_profile_that_differs_from_the_probabilities_at_the_pole_is_told():
+    @dataclass(frozen=True)
+    class Poled(Censorship):
+        kind: ClassVar[str] = "poled"
+
+        def profile(self, dimension):
+            return Profile(less_at_the_pole, np.eye(dimension)[0], np.zeros(1))
+
+        def probabilities(self, actions):
+            return 0.5 + 0.2 * np.asarray(actions)[:, 0]
+
+    with pytest.raises(AssertionError, match=r"at a projection of 0\.99995 it is 0\.1, not 0\.69"):
+        check_censorship(Poled(), horizon=10)

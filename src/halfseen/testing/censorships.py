@@ -294,6 +294,22 @@ def _check_profile(censorship: Censorship, profile: Profile, rows: Vector, seen:
         f"{name} must be above 0 and at most 1 for every projection from -1 to 1: it goes from"
         f" {min(ends):g} to {max(ends):g}"
     )
+    _check_direction(censorship, profile, length)
+
+
+def _check_direction(censorship: Censorship, profile: Profile, length: float) -> None:
+    """Check that a profile agrees with `probabilities` along its direction, up to both ends."""
+    if length == 0.0 or len(profile.cuts) > 0:  # rounding decides on which side of a cut one is
+        return
+    rows = np.outer(np.cos(np.linspace(0.01, math.pi - 0.01, 101)), profile.direction / length)
+    told = np.asarray(censorship.probabilities(rows), dtype=float)
+    along = projections("actions", rows, profile.direction.tolist())
+    found = np.array([profile.kernel(s, profile.table) for s in along.tolist()])
+    off = int(np.abs(found / told - 1.0).argmax())
+    assert math.isclose(found[off], told[off], rel_tol=1e-9), (
+        f"{type(censorship).__name__}.profile must agree with probabilities: at a projection of"
+        f" {along[off]:g} it is {found[off]:g}, not {told[off]:g}"
+    )
 
 
 def _check_many(censorship: Censorship, rows: Vector, seen: Vector) -> None:
