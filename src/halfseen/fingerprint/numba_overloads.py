@@ -1,4 +1,4 @@
-"""What compiled code calls in the place of a function: numba's ``overload`` of it."""
+"""What compiled code calls in the place of a function, and the types it is declared for."""
 
 from __future__ import annotations
 
@@ -58,3 +58,10 @@ _overloads = _Overloads()
 def overloads(thing: Any) -> list[Any]:
     """Return what stands in for a function in compiled code, apart from numba's own overloads."""
     return _overloads.of(thing)
+
+
+def declared_types(compiled: Any) -> list[Any]:
+    """Return the signatures that numba was given for a function; none if it compiles for any."""
+    if getattr(compiled, "_frozen", False):  # vectorize
+        return list(compiled._dispatcher.overloads)
+    return [] if getattr(compiled, "_can_compile", True) else list(compiled.nopython_signatures)

@@ -33,7 +33,7 @@ from halfseen.fingerprint.known_code import (
     package,
     version,
 )
-from halfseen.fingerprint.numba_overloads import overloads
+from halfseen.fingerprint.numba_overloads import declared_types, overloads
 from halfseen.fingerprint.reached_names import is_filled, reached
 from halfseen.kinds import is_registry
 
@@ -205,7 +205,9 @@ class _Walk:
             self._class(value)
         elif (plain := _given_to_numba(value)) is not None:
             self.note("compiled")
-            self.visit(getattr(value, "targetoptions", None))
+            types = {name: str(kind) for name, kind in getattr(value, "locals", {}).items()}
+            self.visit((getattr(value, "targetoptions", None), types))
+            self.note(*map(str, declared_types(value)))
             self.visit(plain)
         elif isinstance(value, functools._lru_cache_wrapper):
             self.visit(value.__wrapped__)

@@ -19,6 +19,7 @@ import numpy as np
 from halfseen.fingerprint import NoFingerprint
 from halfseen.fingerprint import fingerprint as code_fingerprint
 from halfseen.fingerprint.canonical_source import codes_in
+from halfseen.fingerprint.numba_overloads import declared_types
 from halfseen.kernels.compile_hints import hint
 
 Kernel = TypeVar("Kernel")
@@ -40,12 +41,12 @@ def renewed(kernel: Kernel) -> Kernel:
     try:
         now = code_fingerprint(kernel)
     except NoFingerprint:
-        return cast(Kernel, _copied(kernel, {}))
+        return _copied_with_types(kernel)
     states = _states.setdefault(kernel, {})
     if now not in states:
         # Code that numba compiled before may contain old constants.
         first = not states and not any(map(_is_compiled, _all_reached(kernel)))
-        states[now] = kernel if first else _copied(kernel, {})
+        states[now] = kernel if first else _copied_with_types(kernel)
     return states[now]
 
 
@@ -65,6 +66,20 @@ def _plain(value: Any) -> FunctionType | None:
     """Return the Python function behind an object made by numba's njit or vectorize."""
     found = getattr(getattr(value, "_dispatcher", value), "py_func", None)
     return found if isinstance(found, FunctionType) else None
+
+
+def _copied_with_types(kernel: Kernel) -> Kernel:
+    """Return a copy of a kernel whose callees are declared for the same types as before."""
+    copies: dict[int, Any] = {}
+    copy = cast(Kernel, _copied(kernel, copies))
+    for value in reversed(list(_all_reached(kernel))):  # what is called before what calls it
+        again, declared = copies.get(id(value), value), declared_types(value)
+        if again is not value and declared:
+            declare = again.add if hasattr(again, "add") else again.compile
+            for signature in declared:
+                declare(signature)
+            again.disable_compile()
+    return copy
 
 
 def _copied(value: Any, copies: dict[int, Any]) -> Any:
@@ -144,10 +159,11 @@ def _all_reached(function: Any) -> Iterator[Any]:
             continue
         seen.add(id(current))
         yield current
-        if isinstance(current, FunctionType) and not is_own(current):
-            used = _names(current)
-            held = [current.__globals__.get(name) for name in used]
-            for cell in current.__closure__ or ():
+        plain = _plain(current) if _is_compiled(current) else current
+        if isinstance(plain, FunctionType) and not is_own(plain):
+            used = _names(plain)
+            held = [plain.__globals__.get(name) for name in used]
+            for cell in plain.__closure__ or ():
                 try:
                     held.append(cell.cell_contents)
                 except ValueError:  # not filled yet
