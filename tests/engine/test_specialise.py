@@ -37,6 +37,15 @@ def test_fingerprint_sees_kernels_callees_and_constants():
     assert fingerprint(base) != fingerprint(changed)
 
 
+def test_fingerprint_sees_defaults():
+    def tolerant(x, tolerance=1e-9):
+        return x > tolerance
+
+    before = fingerprint(tolerant)
+    tolerant.__defaults__ = (1e-6,)
+    assert fingerprint(tolerant) != before
+
+
 def test_each_policy_and_mode_is_compiled_once_per_process():
     assert compiled(play, UCB().kernels(), JUMPS=True) is compiled(
         play, UCB(2.0).kernels(), JUMPS=True
