@@ -519,3 +519,22 @@ def test_a_class_made_by_a_call_counts_by_what_it_holds(how):
     """Python says it is from its own module abc, and results of before an edit were shown."""
     assert fingerprint(made_at_run_time(how, 1.0)) == fingerprint(made_at_run_time(how, 1.0))
     assert fingerprint(made_at_run_time(how, 1.0)) != fingerprint(made_at_run_time(how, 2.0))
+
+
+def test_what_a_base_does_to_new_classes_counts_where_it_shows():
+    """Stored results stay when only the checks of new classes change."""
+
+    def derived(told, checks):
+        class Base:
+            def __init_subclass__(cls):
+                assert checks
+                if told:
+                    cls.told = told
+
+        class Own(Base):
+            pass
+
+        return fingerprint(Own)
+
+    assert derived(None, 1) == derived(None, 2)
+    assert derived(1.0, 1) != derived(2.0, 1)
