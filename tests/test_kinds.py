@@ -234,3 +234,20 @@ def test_what_loops_use_instead_of_a_method_is_overridden_with_it(base, method, 
         type("Own", (base,), {method: lambda *given: None})
     type("Own", (base,), {method: lambda *given: None, instead: lambda *given: None})
     type("Own", (base,), {"in_words": lambda self: "as before"})
+
+
+def test_a_base_may_give_a_profile_and_leave_the_probabilities_to_its_classes():
+    class Along(Censorship):
+        def profile(self, dimension):
+            return None
+
+    class Own(Along):
+        def probabilities(self, actions):
+            return None
+
+    class First(Own):
+        def profile(self, dimension):
+            return None
+
+    with pytest.raises(InvalidInput, match=r"Second\.probabilities` must not replace that of Own"):
+        type("Second", (First,), {"probabilities": Own.probabilities})

@@ -163,18 +163,21 @@ def check_overridden(kind: type[Any], method: str, instead: str, base: type[Any]
     base
         The class of the contract, which has none.
     """
-    own, used = (
-        next(place for place, owner in enumerate(kind.__mro__) if name in vars(owner))
-        for name in (method, instead)
-    )
-    if own < used and kind.__mro__[used] is not base:
+    used = _owner(kind, instead)
+    replaced = base if used is base else _owner(used, method)
+    if replaced is not base and _owner(kind, method) not in used.__mro__:
         raise InvalidInput(
             f"{kind.__name__}.{method}",
-            f"must not replace that of {kind.__mro__[used].__name__} without `{instead}`, which"
-            " loops use instead of it",
+            f"must not replace that of {replaced.__name__} without `{instead}`, which loops use"
+            " instead of it",
             kind,
             f"Define `{instead}` too, or derive the class from {base.__name__}.",
         )
+
+
+def _owner(kind: type[Any], name: str) -> type[Any]:
+    """Return the class that an attribute of a class is defined in."""
+    return next(owner for owner in kind.__mro__ if name in vars(owner))
 
 
 @cache
