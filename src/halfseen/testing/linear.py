@@ -155,23 +155,47 @@ def check_linear_cell(cell: LinearCell) -> None:
 
 def check_live_agent(cell: LinearCell) -> None:
     """Raise AssertionError unless the live agent makes the same choices as the engine."""
-    rows, problem, policy = cell.problem.actions.given, cell.problem, cell.policy
-    assert rows is not None
-    expected = blank_track(cell, 1)
-    reference.run(cell, expected, report=ignore, workers=1)
+    problem, policy = cell.problem, cell.policy
     told = {"noise": problem.noise, "bound": problem.norm, "horizon": cell.horizon}
     with compiling(policy):
         agent = LinearAgent(policy, problem.dimension, **told)  # type: ignore[arg-type]
+    theta = np.array(problem.theta)
+    play_live(agent, cell, lambda rows: rows @ theta, draw_gaussian)
+
+
+def play_live(
+    agent: LinearAgent,
+    cell: LinearCell,
+    means: Callable[[Vector], Vector],
+    draw: Callable[..., float],
+) -> None:
+    """Raise AssertionError unless an agent makes the choices of the engine, and checks its chances.
+
+    Parameters
+    ----------
+    agent
+        An agent that has not decided yet.
+    cell
+        A cell with a given sequence of actions.
+    means
+        The function from actions to the means of their rewards.
+    draw
+        The kernel that draws a reward.
+    """
+    rows, policy, noise = cell.problem.actions.given, cell.policy, cell.problem.noise
+    assert rows is not None
+    expected = blank_track(cell, 1)
+    reference.run(cell, expected, report=ignore, workers=1)
     agent._key = cell.key
-    stream, theta, lost = (*cell.key, 0, ENVIRONMENT), np.array(problem.theta), 0.0
+    stream, lost = (*cell.key, 0, ENVIRONMENT), 0.0
     for clock in range(1, cell.horizon + 1):
         offered = rows[(clock - 1) % len(rows)]
         decision = agent.choose(offered)
-        x = offered[decision.action]
-        lost += float((offered @ theta).max() - x @ theta)
+        x, there = offered[decision.action], means(offered)
+        lost += float(there.max() - there[decision.action])
         _, _, high, low = words(stream, clock, 0)
         if unit(high, low) < cell.censorship.probabilities(x[None])[0]:
-            agent.observe(decision, draw_gaussian(x @ theta, problem.noise, stream, clock, 0))
+            agent.observe(decision, draw(there[decision.action], noise, stream, clock, 0))
         else:
             agent.miss(decision)
     played = float(expected.regret[0, -1])
