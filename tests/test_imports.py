@@ -122,6 +122,8 @@ def imports(path, types=True):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree if types else WithoutTypes().visit(tree)):
         found |= imported_by(node, path)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "halfseen":
+            found.add(f"halfseen.{node.attr}")
     return found
 
 
@@ -155,9 +157,10 @@ def loaded_by_name(path):
         called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
         if getattr(called, "id", called) in {"import_module", "__import__"}:
             for given in node.args:
-                value = given.value if isinstance(given, ast.Constant) else None
-                if isinstance(value, str) and value.startswith("halfseen."):
-                    yield value
+                first = given.values[0] if isinstance(given, ast.JoinedStr) else given
+                value = first.value if isinstance(first, ast.Constant) else None
+                if isinstance(value, str) and value.startswith((".", "halfseen.")):
+                    yield value if value.startswith("halfseen") else f"halfseen{value}"
 
 
 def outside(path):
@@ -172,6 +175,9 @@ def outside(path):
         "import halfseen.studies.simulate",
         "from halfseen import studies",
         "import_module('halfseen.studies.simulate')",
+        "import_module('.studies.simulate', 'halfseen')",
+        "import_module(f'halfseen.studies.{name}')",
+        "import halfseen; halfseen.simulate",
     ],
 )
 def test_every_way_to_import_is_seen(line, tmp_path, monkeypatch):

@@ -6,7 +6,18 @@ from typing import ClassVar
 
 import pytest
 
-from halfseen import UCB, Censorship, InvalidInput, LinUCB, Policy, RewardLaw, register
+from halfseen import (
+    UCB,
+    Censorship,
+    InvalidInput,
+    LinUCB,
+    Policy,
+    RandomActions,
+    RandomArms,
+    RewardLaw,
+    Uniform,
+    register,
+)
 from halfseen.censorship import CENSORSHIPS
 from halfseen.kinds import import_kinds, load_installed, registries
 from halfseen.policies import POLICIES
@@ -207,3 +218,36 @@ def test_a_module_that_cannot_be_imported_is_named(place, text):
 def test_a_module_that_is_not_there_is_looked_for_where_python_looks(module):
     with pytest.raises(InvalidInput, match=r"Give its name without \.py, and run the command from"):
         import_kinds([module])
+
+
+@pytest.mark.parametrize(
+    ("base", "method", "instead"),
+    [
+        (Uniform, "probabilities", "profile"),
+        (RandomActions, "offer", "kernels"),
+        (RandomArms, "subsets", "chances"),
+    ],
+)
+def test_what_loops_use_instead_of_a_method_is_overridden_with_it(base, method, instead):
+    """Such a class was accepted, and studies played the class it is derived from."""
+    with pytest.raises(InvalidInput, match=f"Own.{method}.* without `{instead}`, which loops use"):
+        type("Own", (base,), {method: lambda *given: None})
+    type("Own", (base,), {method: lambda *given: None, instead: lambda *given: None})
+    type("Own", (base,), {"in_words": lambda self: "as before"})
+
+
+def test_a_base_may_give_a_profile_and_leave_the_probabilities_to_its_classes():
+    class Along(Censorship):
+        def profile(self, dimension):
+            return None
+
+    class Own(Along):
+        def probabilities(self, actions):
+            return None
+
+    class First(Own):
+        def profile(self, dimension):
+            return None
+
+    with pytest.raises(InvalidInput, match=r"Second\.probabilities` must not replace that of Own"):
+        type("Second", (First,), {"probabilities": Own.probabilities})

@@ -102,16 +102,33 @@ def register(kind: Kind) -> Kind:
     field = f"{kind.__name__}.kind"
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
         raise InvalidInput(field, "must be a printable name", name, f"Name the {noun}.")
-    for other in [known[name] for what, known in registries() if what == noun and name in known]:
-        if (other.__module__, other.__qualname__) != (kind.__module__, kind.__qualname__):
-            raise InvalidInput(
-                field,
-                f"must not be the name of another {noun}",
-                name,
-                f"{other.__module__}.{other.__qualname__} has it; choose another name.",
-            )
+    other = other_of_the_name(kind)
+    if other is not None:
+        raise InvalidInput(
+            field,
+            f"must not be the name of another {noun}",
+            name,
+            f"{other} has it; choose another name.",
+        )
     registry[name] = kind
     return kind
+
+
+def other_of_the_name(kind: type[Any]) -> str | None:
+    """Return the full name of another class of the same sort that is registered by a kind's name.
+
+    A class of the same name in the same module is the same one, defined again.
+    """
+    name = getattr(kind, "kind", None)
+    nouns = {_REGISTRIES[base][0] for base in kind.__mro__ if base in _REGISTRIES}
+    for noun, known in registries():
+        other = known.get(name) if noun in nouns and isinstance(name, str) else None
+        if other is not None and (other.__module__, other.__qualname__) != (
+            kind.__module__,
+            kind.__qualname__,
+        ):
+            return f"{other.__module__}.{other.__qualname__}"
+    return None
 
 
 def _check_class(kind: type[Any], noun: str) -> None:
@@ -132,6 +149,35 @@ def _check_class(kind: type[Any], noun: str) -> None:
             kind,
             "Write @dataclass(frozen=True) above the class, below @register.",
         )
+
+
+def check_overridden(kind: type[Any], method: str, instead: str, base: type[Any]) -> None:
+    """Refuse a class that overrides a method and inherits what loops use instead of it.
+
+    Parameters
+    ----------
+    kind
+        The class.
+    method, instead
+        The method, and the attribute that loops use instead where a class has one.
+    base
+        The class of the contract, which has none.
+    """
+    used = _owner(kind, instead)
+    replaced = base if used is base else _owner(used, method)
+    if replaced is not base and _owner(kind, method) not in used.__mro__:
+        raise InvalidInput(
+            f"{kind.__name__}.{method}",
+            f"must not replace that of {replaced.__name__} without `{instead}`, which loops use"
+            " instead of it",
+            kind,
+            f"Define `{instead}` too, or derive the class from {base.__name__}.",
+        )
+
+
+def _owner(kind: type[Any], name: str) -> type[Any]:
+    """Return the class that an attribute of a class is defined in."""
+    return next(owner for owner in kind.__mro__ if name in vars(owner))
 
 
 @cache

@@ -225,8 +225,9 @@ def test_an_error_in_halfseen_itself_is_called_one_and_can_be_traced(run, monkey
 
 def test_an_error_in_a_kind_of_your_own_is_said_to_be_there(run, tmp_path, monkeypatch, own_kinds):
     (tmp_path / "raising_kinds.py").write_text(
-        "from dataclasses import dataclass\nfrom halfseen import Uniform, register\n\n"
-        "@register\n@dataclass(frozen=True)\nclass Raising(Uniform):\n    kind = 'raising'\n\n"
+        "from dataclasses import dataclass\nfrom halfseen import Censorship, register\n\n"
+        "@register\n@dataclass(frozen=True)\nclass Raising(Censorship):\n"
+        "    kind = 'raising'\n    observe: float\n"
         "    def probabilities(self, actions):\n        return {}['boom']\n"
     )
     (tmp_path / "spec.toml").write_text(

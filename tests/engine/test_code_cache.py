@@ -10,6 +10,7 @@ import sys
 from errno import ENOSPC
 from pathlib import Path
 
+import numba
 import pytest
 
 from halfseen.engine import code_cache
@@ -284,3 +285,28 @@ def test_clearing_deletes_folders_in_place_of_entries_and_says_what_it_may_not_r
     monkeypatch.setattr("halfseen.engine.code_cache.os.scandir", refuse)
     with pytest.raises(PermissionError):
         clear_cache()
+
+
+@pytest.mark.parametrize(("setting", "value"), [("OPT", 0), ("BOUNDSCHECK", 1)])
+def test_code_compiled_with_other_settings_of_numba_is_not_taken(
+    setting, value, entry, folder, monkeypatch
+):
+    """With NUMBA_OPT=0 once, every later process played a tenth as fast."""
+    monkeypatch.setattr(numba.config, setting, value)
+    other = fresh()
+    assert other(2.0, 1.0) == 5.0
+    assert not hits(other)
+    assert len(list(folder.iterdir())) == 2
+    monkeypatch.undo()
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", str(folder))
+    again = fresh()
+    assert again(2.0, 1.0) == 5.0
+    assert hits(again) == 1
+
+
+def test_a_cache_in_the_home_of_nobody_is_no_folder(monkeypatch, caplog):
+    monkeypatch.setattr(code_cache, "_told", set())
+    monkeypatch.setenv("HALFSEEN_CACHE_DIR", "~nobody-of-this-name/cache")
+    assert cache_folder() is None
+    assert fresh()(2.0, 1.0) == 5.0
+    assert "compiled code cannot be kept on disk (there is no home folder)" in caplog.text

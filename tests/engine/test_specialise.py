@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from types import FunctionType
 
+import numba
 import numpy as np
 import pytest
 
@@ -35,6 +37,15 @@ def test_fingerprint_sees_kernels_callees_and_constants():
     assert fingerprint(base) != fingerprint(changed)
 
 
+def test_fingerprint_sees_defaults():
+    def tolerant(x, tolerance=1e-9):
+        return x > tolerance
+
+    before = fingerprint(tolerant)
+    tolerant.__defaults__ = (1e-6,)
+    assert fingerprint(tolerant) != before
+
+
 def test_each_policy_and_mode_is_compiled_once_per_process():
     assert compiled(play, UCB().kernels(), JUMPS=True) is compiled(
         play, UCB(2.0).kernels(), JUMPS=True
@@ -59,6 +70,7 @@ def test_code_that_cannot_be_imported_again_is_not_kept(tmp_path):
 
 SCRIPT = """
 import sys
+import numba
 import numpy as np
 from halfseen import UCB, ArmedBandit, Study, Uniform, simulate
 from halfseen.engine.loops.arms import play
@@ -86,3 +98,10 @@ def test_second_process_compiles_nothing_and_imports_nothing_of_the_compiler(tmp
         for _ in range(2)
     ]
     assert outputs == [["0", "1", "True"], ["1", "0", "False"]]
+
+
+def test_without_jit_loops_are_plain_python(monkeypatch):
+    """NUMBA_DISABLE_JIT=1, for a debugger, ended in an AttributeError."""
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    loop = compiled(play, UCB().kernels(), JUMPS=True, NOTE="plain")
+    assert isinstance(loop, FunctionType)

@@ -7,17 +7,18 @@ import linecache
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from halfseen import UCB, ArmedBandit, Problem, RewardDependent, Study, Uniform, register
+from halfseen import UCB, ArmedBandit, Policy, Problem, RewardDependent, Study, Uniform, register
 from halfseen.display import ShownAsCall
 from halfseen.equality import ByValue
 from halfseen.fingerprint import NoFingerprint, fingerprint
@@ -95,7 +96,7 @@ EDITS = [
 EVERYWHERE = """
 import enum, functools, numba
 from collections import namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import ClassVar
 import numpy as np
 from halfseen.policies import Policy
@@ -271,6 +272,21 @@ def test_an_installed_file_that_is_edited_where_it_lies_counts_as_it_is_now(
     version.cache_clear()
     again = module("import helperlib\ndef h():\n    return helperlib.g()\n").h
     assert fingerprint(again) != before
+
+
+def test_a_module_copied_among_installed_packages_counts_by_its_code(tmp_path, module, installed):
+    """It has no version: its edits were not noticed."""
+    found = []
+    for number in (2, 2, 3):
+        installed(f"def g():\n    return {number}\n")
+        for record in (tmp_path / "site-packages").glob("*.dist-info"):
+            shutil.rmtree(record)
+        version.cache_clear()
+        found.append(
+            fingerprint(module("import helperlib\ndef h():\n    return helperlib.g()\n").h)
+        )
+    assert found[0] == found[1]
+    assert found[0] != found[2]
 
 
 def test_what_others_registered_does_not_count(own_kinds):
@@ -485,3 +501,40 @@ def test_how_an_object_is_shown_and_compared_does_not_decide_its_numbers():
     plain = fingerprint(kind(object))
     assert fingerprint(kind(ShownAsCall, ByValue)) == plain
     assert fingerprint(kind(type("Base", (), {"triple": lambda self: 3.0}))) != plain
+
+
+def made_at_run_time(how, factor):
+    def index(state, arm, clock, stream, table):
+        return factor * arm
+
+    content = {"index": staticmethod(index), "kind": "made"}
+    if how == "type":
+        return type("Made", (Policy,), content | {"table": lambda self, setting: np.zeros(1)})
+    content |= {"table": lambda self, setting: np.zeros(1)}
+    return make_dataclass("Made", [], bases=(Policy,), namespace=content, frozen=True)
+
+
+@pytest.mark.parametrize("how", ["type", "make_dataclass"])
+def test_a_class_made_by_a_call_counts_by_what_it_holds(how):
+    """Python says it is from its own module abc, and results of before an edit were shown."""
+    assert fingerprint(made_at_run_time(how, 1.0)) == fingerprint(made_at_run_time(how, 1.0))
+    assert fingerprint(made_at_run_time(how, 1.0)) != fingerprint(made_at_run_time(how, 2.0))
+
+
+def test_what_a_base_does_to_new_classes_counts_where_it_shows():
+    """Stored results stay when only the checks of new classes change."""
+
+    def derived(told, checks):
+        class Base:
+            def __init_subclass__(cls):
+                assert checks
+                if told:
+                    cls.told = told
+
+        class Own(Base):
+            pass
+
+        return fingerprint(Own)
+
+    assert derived(None, 1) == derived(None, 2)
+    assert derived(1.0, 1) != derived(2.0, 1)

@@ -179,3 +179,38 @@ def test_a_helper_that_numba_compiled_may_call_itself():
     copy = renewed(factorial_of)
     assert copy is not factorial_of
     assert numba.njit(copy)(5.0) == 120
+
+
+def third(x):
+    return x / 3.0
+
+
+SINGLE = "float32(float32)"
+DECLARED = {
+    "njit": lambda: numba.njit(SINGLE)(third),
+    "vectorize": lambda: numba.vectorize(["int64(float64)"])(third),
+    "locals": lambda: numba.njit(locals={"x": numba.float32})(third),
+}
+
+
+@pytest.mark.parametrize("how", DECLARED)
+def test_a_helper_declared_for_some_types_keeps_them_and_is_known_by_them(how, monkeypatch):
+    """A copy of it computed in double precision, and the code of before an edit was played."""
+
+    def kernel(x):
+        return helper(x)  # noqa: F821
+
+    monkeypatch.setitem(globals(), "helper", numba.njit(third))
+    before = fingerprint(kernel)
+    assert renewed(kernel)(5.0) == 5.0 / 3.0
+    monkeypatch.setitem(globals(), "helper", DECLARED[how]())
+    assert fingerprint(kernel) != before
+    expected = kernel(5.0)
+    assert renewed(kernel)(5.0) == expected
+    assert numba.njit(renewed(kernel))(5.0) == expected
+
+
+def test_a_kernel_declared_for_some_types_keeps_them():
+    kernel = numba.njit(SINGLE)(third)
+    assert renewed(kernel) is not kernel
+    assert renewed(kernel)(1.0) == kernel(1.0) == np.float32(1.0) / np.float32(3.0)

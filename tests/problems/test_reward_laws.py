@@ -20,6 +20,7 @@ from halfseen import (
     RewardLaw,
     StudentT,
     Study,
+    Uniform,
     register,
     simulate,
     theory,
@@ -27,6 +28,7 @@ from halfseen import (
 from halfseen.draws import ENVIRONMENT, uniform
 from halfseen.engine.loops.feedback import feedback
 from halfseen.problems import REWARD_LAWS
+from halfseen.problems.reward_laws import Gaussian
 from halfseen.problems.rewards import law_named
 from halfseen.studies.spec import parse_spec, study_from
 from halfseen.studies.toml_text import to_toml
@@ -253,3 +255,37 @@ def test_bounds_for_light_tails_are_not_claimed_for_heavy_ones():
     bounds = theory.regret_bounds(problem, PerArm([0.5, 0.9]), UCB(), 1000)
     assert [bound.name for bound in bounds if bound.applies] == ["trivial"]
     assert "proved for sub-Gaussian rewards" in bounds["instance"].reason
+
+
+def arm_one_pays(table, arm, count, stream):
+    return 10.0 * arm
+
+
+def test_a_law_derived_from_a_built_in_one_draws_its_own_rewards():
+    """The loops drew those of the law it was derived from, and no check told."""
+
+    @dataclass(frozen=True)
+    class Own(Gaussian):
+        kind: ClassVar[str] = "own"
+        draw = staticmethod(arm_one_pays)
+
+    @dataclass(frozen=True)
+    class Described(Gaussian):
+        kind: ClassVar[str] = "described"
+
+        def in_words(self):
+            return "normal rewards, as before"
+
+    @dataclass(frozen=True)
+    class Numbered(RewardLaw):
+        kind: ClassVar[str] = "numbered"
+        draw = staticmethod(arm_one_pays)
+        number = 1
+
+    assert Own.number is None
+    assert Numbered.number is None
+    assert Described.number == Gaussian.number
+    problem = ArmedBandit([0.5, 0.4], noise=0.1, reward=Own())
+    study = Study(problem, Uniform(1.0), UCB(), horizon=20, replications=1, baseline=False)
+    played = simulate(study, engine="reference").data["pulls"].values.reshape(-1, 2)[-1]
+    assert played[1] > 15

@@ -128,10 +128,11 @@ class Askew(Odds):
 
 
 @dataclass(frozen=True)
-class Beyond(Askew):
+class Beyond(Odds):
     """Above 1 at the pole, though not at the vectors it is tried on."""
 
     slope: float = 0.6
+    profile = Askew.profile
 
     def probabilities(self, actions):
         return 0.5 + self.slope * np.asarray(actions)[:, 0]
@@ -153,7 +154,7 @@ def told(**parts):
     content = {
         "probabilities": lambda self, actions: np.full(np.shape(actions)[:1] or actions, 0.5)
     }
-    content |= parts | {"kind": "told", "__annotations__": {"kind": ClassVar[str]}}
+    content |= {"kind": "told", "__annotations__": {"kind": ClassVar[str]}} | parts
     return dataclass(frozen=True)(type("Told", (Censorship,), content))()
 
 
@@ -232,6 +233,12 @@ def profiled(*parts):
             "in_steps must agree with probabilities up to its error, 0.1: it",
         ),
         (told(profile=turning), "profile must return the same every time"),
+        (
+            told(message_rates=lambda self, problem: np.full(problem.arms, 7.0)),
+            "message_rates must be from the probabilities",
+        ),
+        (told(written=lambda self: {"rte": 0.5}), "written must give fields of"),
+        (told(kind="uniform"), "must have a name of its own: .*Uniform is called 'uniform'"),
         (told(profile=steady_profile, along_direction=flat), "at -1 it is 0.9, not 0.5"),
     ],
 )
@@ -278,3 +285,38 @@ def test_a_censorship_that_refuses_everything_is_no_invalid_input():
 
     with pytest.raises(AssertionError, match="Shy must accept its test input: `points`"):
         check_censorship(Shy())
+
+
+def test_a_censorship_that_remembers_calls_is_told_to_keep_no_state():
+    """Its stored results would not be found again."""
+
+    @dataclass(frozen=True)
+    class Counting(Censorship):
+        kind: ClassVar[str] = "counting"
+        calls: ClassVar[list[int]] = []
+
+        def probabilities(self, actions):
+            self.calls.append(1)
+            return np.full(actions if isinstance(actions, int) else len(actions), 0.5)
+
+    with pytest.raises(AssertionError, match="Counting must keep no state: an attribute, or a"):
+        check_censorship(Counting(), horizon=10)
+
+
+def less_at_the_pole(projection, table):
+    return 0.5 + 0.2 * projection if projection < 0.99 else 0.1
+
+
+def test_a_profile_that_differs_from_the_probabilities_at_the_pole_is_told():
+    @dataclass(frozen=True)
+    class Poled(Censorship):
+        kind: ClassVar[str] = "poled"
+
+        def profile(self, dimension):
+            return Profile(less_at_the_pole, np.eye(dimension)[0], np.zeros(1))
+
+        def probabilities(self, actions):
+            return 0.5 + 0.2 * np.asarray(actions)[:, 0]
+
+    with pytest.raises(AssertionError, match=r"at a projection of 0\.99995 it is 0\.1, not 0\.69"):
+        check_censorship(Poled(), horizon=10)

@@ -191,3 +191,26 @@ def test_values_that_are_not_those_drawn_are_told(values, sentence):
 
     with pytest.raises(AssertionError, match=sentence):
         check_reward_law(Listed(), means=[0.5])
+
+
+def usual(table, arm, count, stream):
+    return table[arm, 0] + table[arm, 1] * normal(stream, count, arm)
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"limits": lambda self, means, noise: (means - 0.1, means + 0.1)}, "0.4 to 0.6 does not"),
+        ({"limits": lambda self, means, noise: (0.0, 1.0)}, "each with one number per arm"),
+        ({"limits": lambda self, means, noise: None}, "each with one number per arm"),
+        ({"non_negative": True}, "non_negative must not be set: a reward of -"),
+        ({"possible": staticmethod(lambda reward: reward in (0.0, 1.0))}, "possible must be True"),
+        ({"kind": "gaussian"}, "must have a name of its own: .*Gaussian is called 'gaussian'"),
+    ],
+)
+def test_what_a_law_tells_of_its_rewards_is_checked(told, sentence):
+    """Policies, agents and lower bounds rely on it."""
+    content = {"kind": "told", "draw": staticmethod(usual), "__annotations__": {}} | told
+    law = dataclass(frozen=True)(type("Told", (RewardLaw,), content))()
+    with pytest.raises(AssertionError, match=sentence):
+        check_reward_law(law)

@@ -15,7 +15,7 @@ from halfseen.checks import SMALLEST_OBSERVE, Vector
 from halfseen.display import ShownAsCall
 from halfseen.equality import ComparedByField
 from halfseen.errors import InvalidInput
-from halfseen.kinds import declare
+from halfseen.kinds import check_overridden, declare
 
 if TYPE_CHECKING:
     from halfseen.censorship.delayed import Delayed
@@ -112,6 +112,10 @@ class Censorship(ShownAsCall, ComparedByField, ABC):
     kind: ClassVar[str]
     by_place: ClassVar[bool] = False
     by_reward: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_overridden(cls, "probabilities", "profile", Censorship)
 
     @abstractmethod
     def probabilities(self, actions: Any) -> Vector:

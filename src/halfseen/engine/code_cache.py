@@ -1,10 +1,11 @@
 """Compiled code on disk, in the user's cache folder.
 
 An entry's name is a digest of the fingerprint of everything the function can reach, the argument
-types, the versions of Python, numba and LLVM and the instruction set of the machine. The path and
-the modification time of a source file do not matter, so that clones, virtual environments and
-read-only installs share entries. A damaged entry is deleted and compiled again. If the folder
-cannot be written, code is compiled for the process alone, and one log message says so.
+types, the versions of Python, numba and LLVM, the settings of numba that change what it emits, and
+the instruction set of the machine. The path and the modification time of a source file do not
+matter, so that clones, virtual environments and read-only installs share entries. A damaged entry
+is deleted and compiled again. If the folder cannot be written, code is compiled for the process
+alone, and one log message says so.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 
 import llvmlite
 import numba
+from numba.core import config
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.runtime import rtsys
@@ -36,18 +38,27 @@ LARGEST = 2**30  # bytes; beyond this, the least recently used entries are delet
 ABANDONED = 3600  # seconds after which a draft belongs to no running process
 ENTRY, DRAFT = ".code", ".draft"
 VARIABLE = "HALFSEEN_CACHE_DIR"
+# Settings of numba's, such as NUMBA_OPT, with which it emits other code.
+SETTINGS = (
+    "OPT",
+    "LOOP_VECTORIZE",
+    "SLP_VECTORIZE",
+    "BOUNDSCHECK",
+    "DEBUGINFO_DEFAULT",
+    "USING_SVML",
+)
 log = logging.getLogger("halfseen")
 
 
 def cache_folder() -> Path | None:
     """Return the folder of compiled code: HALFSEEN_CACHE_DIR, or one in the user's cache folder.
 
-    None if the user has no home.
+    None if there is no such home: the user's, or that of the user it names, as ``~ann`` does.
     """
     told = os.environ.get(VARIABLE)
-    if told:
-        return Path(told).expanduser().absolute()
     try:
+        if told:
+            return Path(told).expanduser().absolute()
         home = Path.home()
     except RuntimeError:
         return None
@@ -269,7 +280,9 @@ class CodeCache(_Cache):  # type: ignore[misc]
         """Return the prefix of the names of a function's entries, for all argument types."""
         versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__)
         tag = sys.implementation.cache_tag
-        return _digest((FORMAT, self._fingerprint, versions, tag, codegen.magic_tuple()))
+        settings = [str(getattr(config, name, None)) for name in SETTINGS]
+        machine = codegen.magic_tuple()
+        return _digest((FORMAT, self._fingerprint, versions, tag, settings, machine))
 
     def _name(self, sig: Any, codegen: Any) -> str:
         return f"{self.stem(codegen)}-{_digest(sig)}{ENTRY}"

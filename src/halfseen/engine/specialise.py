@@ -70,14 +70,22 @@ def leaves_open(function: FunctionType, open_names: Container[str]) -> bool:
 
 @cache
 def compiled(function: Callable[..., Any], kernels: OpenNames, **others: Any) -> Callable[..., Any]:
-    """Return the fitted function compiled, from disk if it was compiled before."""
+    """Return the fitted function compiled, from disk if it was compiled before.
+
+    With NUMBA_DISABLE_JIT, for a debugger, it is returned as it is.
+    """
+    from numba import config
+
     from halfseen.engine.one_module import native, register_part, register_shared, whole
 
     result = fitted(function, kernels, **others)
+    if config.DISABLE_JIT:
+        return result
     reached = reach(result)
     own = list(kernels.names().values())
     for callee in reached:
-        if callee is result or callee in _registered:
+        plain = isinstance(callee, FunctionType)  # numba compiles its own functions by itself
+        if callee is result or callee in _registered or not plain:
             continue
         _registered.add(callee)
         counts = may_allocate(callee)
@@ -118,6 +126,6 @@ def _key(function: FunctionType) -> tuple[str, bool]:
 _registered: set[FunctionType] = set()
 
 
-def _importable(functions: Iterable[FunctionType]) -> bool:
+def _importable(functions: Iterable[Any]) -> bool:
     """Return whether a new process can import all functions, so that it can load their code."""
     return all(function.__module__ in sys.modules for function in functions)

@@ -31,6 +31,8 @@ def is_written(kind: Any, name: str, value: Any) -> bool:
         return False
     if isinstance(value, _SLOTS) or name.startswith(("_abc_", "__annotat")):
         return False
+    if name == "__init_subclass__":  # what it does to a class is seen there
+        return False
     inner = value.__func__ if isinstance(value, staticmethod | classmethod) else value
     if issubclass(kind, Enum) and (
         name in kind.__members__

@@ -13,6 +13,7 @@ from typing import Any
 
 LIBRARIES = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "builtins"} - {"__main__"}
 _MADE_AT_RUN_TIME = 1 << 9  # CPython's Py_TPFLAGS_HEAPTYPE
+_MAKERS = {"builtins", "abc", "types", "dataclasses"}
 _INSTALLED = {"site-packages", "dist-packages"}
 _STANDARD = {os.path.realpath(os.path.dirname(os.__file__)), os.path.dirname(os.__file__)}
 
@@ -37,9 +38,15 @@ def is_library(module: Any) -> bool:
 
 
 def is_library_class(kind: type) -> bool:
-    """Return whether a class is a library's; one made by exec may say it is a builtin."""
-    made_by_python = kind.__module__ == "builtins" and kind.__flags__ & _MADE_AT_RUN_TIME
-    return is_library(kind.__module__) and not made_by_python
+    """Return whether a class is a library's.
+
+    One made by exec, by a call of `type` or by `make_dataclass` may say it is from a module of
+    Python's that makes classes.
+    """
+    module = kind.__module__
+    if module in _MAKERS and kind.__flags__ & _MADE_AT_RUN_TIME:
+        return getattr(sys.modules.get(module), kind.__qualname__, None) is kind
+    return is_library(module)
 
 
 def is_installed(file: str) -> bool:
@@ -49,7 +56,7 @@ def is_installed(file: str) -> bool:
 
 @functools.cache
 def version(package: str) -> str:
-    """Return the version of an installed package and a hash of its sources.
+    """Return the version of an installed package and a hash of its sources; empty without one.
 
     Installing an edited package again under the same version changes the second, and so does
     editing a file where it was installed.
@@ -63,7 +70,7 @@ def version(package: str) -> str:
             continue
         sources = "\n".join(sorted(_present(found, line) for line in files if ".py," in line))
         return f"{found.version} {hashlib.sha256(sources.encode()).hexdigest()}"
-    return str(getattr(sys.modules.get(package), "__version__", ""))
+    return ""
 
 
 def _present(found: metadata.Distribution, line: str) -> str:

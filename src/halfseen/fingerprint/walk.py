@@ -33,6 +33,7 @@ from halfseen.fingerprint.known_code import (
     package,
     version,
 )
+from halfseen.fingerprint.numba_overloads import declared_types, overloads
 from halfseen.fingerprint.reached_names import is_filled, reached
 from halfseen.kinds import is_registry
 
@@ -156,6 +157,9 @@ class _Walk:
 
     def _object(self, value: Any) -> None:
         """Add a function, a class or an object with a state."""
+        for instead in overloads(value):
+            self.note("overload")
+            self.visit(instead)
         if isinstance(value, types.MethodType):
             self.note("method")
             self.visit(value.__func__)
@@ -201,7 +205,9 @@ class _Walk:
             self._class(value)
         elif (plain := _given_to_numba(value)) is not None:
             self.note("compiled")
-            self.visit(getattr(value, "targetoptions", None))
+            types = {name: str(kind) for name, kind in getattr(value, "locals", {}).items()}
+            self.visit((getattr(value, "targetoptions", None), types))
+            self.note(*map(str, declared_types(value)))
             self.visit(plain)
         elif isinstance(value, functools._lru_cache_wrapper):
             self.visit(value.__wrapped__)
@@ -241,7 +247,7 @@ class _Walk:
         self.note("module", name)
         if is_library(name) or package(name) == "halfseen":
             return
-        if is_installed(file):
+        if is_installed(file) and version(package(name)):
             self.note(version(package(name)))
         elif id(module) not in self._seen:
             self._seen[id(module)] = len(self._seen)
@@ -324,7 +330,7 @@ class _Walk:
         if top in ("halfseen", self._package) or not self._package:
             return False
         file = getattr(sys.modules.get(module), "__file__", None) or ""
-        return is_installed(file)
+        return is_installed(file) and bool(version(top))
 
     def _library(self, module: str, name: str) -> None:
         top = package(module)

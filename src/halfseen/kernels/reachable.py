@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -19,10 +19,11 @@ import numpy as np
 from halfseen.fingerprint import NoFingerprint
 from halfseen.fingerprint import fingerprint as code_fingerprint
 from halfseen.fingerprint.canonical_source import codes_in
+from halfseen.fingerprint.numba_overloads import declared_types
 from halfseen.kernels.compile_hints import hint
 
 Kernel = TypeVar("Kernel")
-_states: WeakKeyDictionary[FunctionType, dict[str, FunctionType]] = WeakKeyDictionary()
+_states: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 _OWN_FILES = os.path.join(Path(__file__).parent.parent, "")  # ends in a separator
 
 
@@ -32,25 +33,28 @@ def renewed(kernel: Kernel) -> Kernel:
     Numba caches compiled code by function object, with the helpers and constants of the time of
     compilation. In a notebook a helper can be redefined while the kernel that calls it stays the
     same object. If a change could not be detected, every call returns a new copy. Anything that is
-    not a function of the user is returned unchanged.
+    not a function of the user, plain or compiled by numba, is returned unchanged.
     """
-    if not isinstance(kernel, FunctionType) or is_own(kernel):
+    plain = _plain(kernel) if _is_compiled(kernel) else kernel
+    if not isinstance(plain, FunctionType) or is_own(plain):
         return kernel
     try:
         now = code_fingerprint(kernel)
     except NoFingerprint:
-        return cast(Kernel, _copied(kernel, {}))
+        return _copied_with_types(kernel)
     states = _states.setdefault(kernel, {})
     if now not in states:
         # Code that numba compiled before may contain old constants.
         first = not states and not any(map(_is_compiled, _all_reached(kernel)))
-        states[now] = kernel if first else _copied(kernel, {})
-    return states[now]  # type: ignore[return-value]
+        states[now] = kernel if first else _copied_with_types(kernel)
+    return states[now]
 
 
-def is_own(function: FunctionType) -> bool:
+def is_own(function: Any) -> bool:
     """Return whether a function belongs to this package."""
-    return function.__code__.co_filename.startswith(_OWN_FILES) and not function.__closure__
+    return isinstance(function, FunctionType) and (
+        _written_here(function) and not function.__closure__
+    )
 
 
 def _is_compiled(value: Any) -> bool:
@@ -62,6 +66,20 @@ def _plain(value: Any) -> FunctionType | None:
     """Return the Python function behind an object made by numba's njit or vectorize."""
     found = getattr(getattr(value, "_dispatcher", value), "py_func", None)
     return found if isinstance(found, FunctionType) else None
+
+
+def _copied_with_types(kernel: Kernel) -> Kernel:
+    """Return a copy of a kernel whose callees are declared for the same types as before."""
+    copies: dict[int, Any] = {}
+    copy = cast(Kernel, _copied(kernel, copies))
+    for value in reversed(list(_all_reached(kernel))):  # what is called before what calls it
+        again, declared = copies.get(id(value), value), declared_types(value)
+        if again is not value and declared:
+            declare = again.add if hasattr(again, "add") else again.compile
+            for signature in declared:
+                declare(signature)
+            again.disable_compile()
+    return copy
 
 
 def _copied(value: Any, copies: dict[int, Any]) -> Any:
@@ -131,7 +149,7 @@ def _names(function: FunctionType) -> set[str]:
     return {name for code in codes_in(function.__code__) for name in code.co_names}
 
 
-def _all_reached(function: FunctionType) -> Iterator[Any]:
+def _all_reached(function: Any) -> Iterator[Any]:
     """Yield the objects a function reaches by name, through functions and one level of modules."""
     seen: set[int] = set()
     ahead: list[Any] = [function]
@@ -141,10 +159,11 @@ def _all_reached(function: FunctionType) -> Iterator[Any]:
             continue
         seen.add(id(current))
         yield current
-        if isinstance(current, FunctionType) and not is_own(current):
-            used = _names(current)
-            held = [current.__globals__.get(name) for name in used]
-            for cell in current.__closure__ or ():
+        plain = _plain(current) if _is_compiled(current) else current
+        if isinstance(plain, FunctionType) and not is_own(plain):
+            used = _names(plain)
+            held = [plain.__globals__.get(name) for name in used]
+            for cell in plain.__closure__ or ():
                 try:
                     held.append(cell.cell_contents)
                 except ValueError:  # not filled yet
@@ -154,9 +173,12 @@ def _all_reached(function: FunctionType) -> Iterator[Any]:
                 ahead += [value, *(inside[name] for name in used if name in inside)]
 
 
-def reach(function: FunctionType) -> dict[FunctionType, None]:
-    """Return every function that a function can call through its globals, itself first."""
-    reached: dict[FunctionType, None] = {}
+def reach(function: FunctionType) -> dict[Any, None]:
+    """Return every function that a function can call through its globals, itself first.
+
+    A function that numba has compiled is among them, what it calls in turn is not.
+    """
+    reached: dict[Any, None] = {}
     _walk(function, reached, lambda text: None)
     return reached
 
@@ -167,11 +189,11 @@ def fingerprint(function: FunctionType) -> str | None:
     None if it reaches an object without a fingerprint, so that its code cannot be cached.
     """
     digest = hashlib.sha256()
-    reached: dict[FunctionType, None] = {}
+    reached: dict[Any, None] = {}
     _walk(function, reached, digest.update)
     try:
         for found in reached:
-            if not _written_here(found):
+            if not isinstance(found, FunctionType) or not _written_here(found):
                 digest.update(code_fingerprint(found).encode())
     except NoFingerprint:
         return None
@@ -182,9 +204,7 @@ def _written_here(function: FunctionType) -> bool:
     return function.__code__.co_filename.startswith(_OWN_FILES)
 
 
-def _walk(
-    function: FunctionType, reached: dict[FunctionType, None], note: Callable[[bytes], None]
-) -> None:
+def _walk(function: FunctionType, reached: dict[Any, None], note: Callable[[bytes], None]) -> None:
     """Visit every function and constant that `function` can reach through its globals."""
     if function in reached:
         return
@@ -192,12 +212,20 @@ def _walk(
     note(f"{function.__module__} {hint(function)}".encode())
     for text in _contents(function.__code__):
         note(text.encode())
+    for defaults in (function.__defaults__, function.__kwdefaults__):
+        if defaults:
+            note(repr(defaults).encode())
     free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for name in sorted({*function.__code__.co_names, *free}):
         value = free[name].cell_contents if name in free else function.__globals__.get(name)
         if isinstance(value, FunctionType):
             note(name.encode())
             _walk(value, reached, note)
+        elif _is_compiled(value):
+            note(name.encode())
+            reached[value] = None
+        elif isinstance(value, BuiltinFunctionType | np.ufunc):
+            note(f"{name}={getattr(value, '__module__', 'numpy')}.{value.__name__}".encode())
         elif isinstance(value, np.ndarray | np.generic):
             note(f"{name} {value.dtype.descr} {value.shape}".encode() + value.tobytes())
         elif isinstance(value, bool | int | float | complex | str | tuple):

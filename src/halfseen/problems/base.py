@@ -16,7 +16,7 @@ from halfseen.display import ShownAsCall
 from halfseen.draws import Stream
 from halfseen.equality import ComparedByField
 from halfseen.errors import InvalidInput
-from halfseen.kinds import declare
+from halfseen.kinds import check_overridden, declare
 from halfseen.phrases import counted
 from halfseen.problems.action_arrays import NORMALIZE, check_block, checked_actions, row_blocks
 
@@ -101,6 +101,10 @@ class ArmActions(ActionSet):
     [[0, 1], [0, 2]]
     """
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_overridden(cls, "subsets", "chances", ArmActions)
+
     @abstractmethod
     def subsets(self, arms: int) -> Sequence[Sequence[int]]:
         """Return the playable arms of each round, counted from 0, out of a number of them.
@@ -179,6 +183,10 @@ class LinearActions(ActionSet):
     """
 
     whole_ball: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_overridden(cls, "offer", "kernels", LinearActions)
 
     if TYPE_CHECKING:  # a subclass defines them as fields or properties
 

@@ -20,20 +20,20 @@ from halfseen.errors import InvalidInput, shorten
 from halfseen.policies import Policy
 from halfseen.policies.arms.base import COUNT, Kernels, State
 from halfseen.problems import ArmedBandit, Fixed, FixedArms, RandomArms, SequenceOfArms
+from halfseen.testing.choice_chances import check_arm_chances
 from halfseen.testing.contract import (
     REPLICATIONS,
     STREAM,
     call_kernel,
     check_attributes,
     check_constants,
-    check_engines,
     check_kind,
     check_no_draws,
     check_pure,
     check_signature,
     promised,
-    watched_fill,
 )
+from halfseen.testing.watched_kernels import check_engines, watched_fill
 
 _MEANS = (0.5, 0.7, 0.2, 0.6)
 _SIGNATURES = {
@@ -59,7 +59,11 @@ def check_policy(policy: Policy, *, horizon: int = 120, seed: int = 5) -> None:
     - the live agent, if it supports the policy, makes the same choices as the simulation;
     - an index is a number, the same for the same arguments, `choose` returns an arm that is
       playable, learning adds one to the count and does not change other arms, and no kernel writes
-      to the table.
+      to the table;
+    - in every round of every test study, nothing is drawn unless choices may be random, and where
+      `waits` is set an index does not depend on the clock;
+    - arms are chosen as often as `probabilities` says, if it says so, and the choice of a policy
+      with `steady` set changes only on an observation.
 
     Examples
     --------
@@ -224,6 +228,7 @@ def _check_agent(cell: Cell, expected: Track) -> None:
     upcoming = [cell.feedback(constants, arm, 0, law, stream) for arm in range(setting.arms)]
     seen, pulls = [0] * setting.arms, [0] * setting.arms
     available = np.flatnonzero(game.available[0]).tolist()
+    check_arm_chances(agent, available)
     for _ in range(cell.horizon):
         decision = agent.choose(available if len(available) < setting.arms else None)
         arm = decision.arm
@@ -239,3 +244,4 @@ def _check_agent(cell: Cell, expected: Track) -> None:
     assert pulls == expected.pulls[0, -1].tolist(), (
         f"The live agent and the engine choose differently for {cell.policy}"
     )
+    check_arm_chances(agent, available)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from halfseen.engine.cells.arms import Cell
 from halfseen.engine.cells.linear import LinearCell
 from halfseen.engine.specialise import compiled
 from halfseen.errors import InvalidInput, shorten
+from halfseen.kernels.reachable import renewed
 from halfseen.policies import UCB, LinUCB
 from halfseen.problems import ArmedBandit, FiniteActions, LinearBandit, RandomActions, UnitBall
 from halfseen.testing.contract import (
     OpenName,
-    check_engines,
     check_kind,
     check_methods,
     check_pure,
@@ -26,6 +27,7 @@ from halfseen.testing.contract import (
     compiling,
     promised,
 )
+from halfseen.testing.watched_kernels import check_engines
 
 if TYPE_CHECKING:
     from halfseen.censorship.multi_threshold import observe_probability
@@ -150,6 +152,10 @@ def _check_described(censorship: Censorship) -> None:
         f"{name}.observe_range must be the smallest and the largest probability, not"
         f" {shorten(ends)}"
     )
+    stored = set(censorship.written())
+    assert stored <= {entry.name for entry in fields(censorship)}, (  # type: ignore[arg-type]
+        f"{name}.written must give fields of {name} by name: it gives {', '.join(sorted(stored))}"
+    )
     assert not censorship.comes_late or censorship.delayed is not None, (
         f"{name}.comes_late must be left False: delays are those of a DelayLaw, in Delayed(...)"
     )
@@ -170,6 +176,12 @@ def _check_rates(censorship: Censorship, seen: Vector) -> None:
     assert np.array_equal(rates, seen), (
         f"{type(censorship).__name__}.rates must agree with probabilities: {rates.tolist()} is not"
         f" {seen.tolist()}"
+    )
+    messages = np.asarray(censorship.message_rates(_arms(len(seen))))
+    fine = messages.shape == seen.shape and bool(((messages >= seen) & (messages <= 1.0)).all())
+    assert fine, (
+        f"{type(censorship).__name__}.message_rates must be from the probabilities,"
+        f" {seen.tolist()}, to 1, one for each arm: it is {shorten(messages.tolist())}"
     )
 
 
@@ -274,13 +286,29 @@ def _check_profile(censorship: Censorship, profile: Profile, rows: Vector, seen:
     )
     fast = np.empty(len(along))
     with compiling(censorship):
-        kernel = OpenName("observe_probability", profile.kernel)
+        kernel = OpenName("observe_probability", renewed(profile.kernel))
         compiled(observe_many, kernel)(along, profile.table, fast)
     assert np.array_equal(fast, found), f"{name}: compiled, the kernel returns other numbers"
     ends = [profile.kernel(s, profile.table) for s in np.linspace(-1.0, 1.0, 101).tolist()]
     assert 0.0 < min(ends) <= max(ends) <= 1.0, (
         f"{name} must be above 0 and at most 1 for every projection from -1 to 1: it goes from"
         f" {min(ends):g} to {max(ends):g}"
+    )
+    _check_direction(censorship, profile, length)
+
+
+def _check_direction(censorship: Censorship, profile: Profile, length: float) -> None:
+    """Check that a profile agrees with `probabilities` along its direction, up to both ends."""
+    if length == 0.0 or len(profile.cuts) > 0:  # rounding decides on which side of a cut one is
+        return
+    rows = np.outer(np.cos(np.linspace(0.01, math.pi - 0.01, 101)), profile.direction / length)
+    told = np.asarray(censorship.probabilities(rows), dtype=float)
+    along = projections("actions", rows, profile.direction.tolist())
+    found = np.array([profile.kernel(s, profile.table) for s in along.tolist()])
+    off = int(np.abs(found / told - 1.0).argmax())
+    assert math.isclose(found[off], told[off], rel_tol=1e-9), (
+        f"{type(censorship).__name__}.profile must agree with probabilities: at a projection of"
+        f" {along[off]:g} it is {found[off]:g}, not {told[off]:g}"
     )
 
 

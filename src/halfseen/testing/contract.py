@@ -10,22 +10,20 @@ import os
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
 from typing import Any, ParamSpec
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halfseen.checks import Vector
-from halfseen.engine.arguments import Track
-from halfseen.engine.backends import cpu, reference
 from halfseen.engine.compile_ahead import as_a_process_gets_it
-from halfseen.engine.player import AnyCell, blank_track
 from halfseen.errors import InvalidInput, compiler_complaint, shorten
 from halfseen.fingerprint import NoFingerprint, fingerprint
+from halfseen.kinds import other_of_the_name
 
 REPLICATIONS = 2
 STREAM = (1, 2, 3, 4)  # what kernels are given to draw from while they are tried
+OTHER_STREAM = (5, 6, 7, 8)
 Given = ParamSpec("Given")
 
 
@@ -42,20 +40,37 @@ class OpenName:
 
 
 def promised(check: Callable[Given, None]) -> Callable[Given, None]:
-    """Decorate a check so that any exception raised by the kind becomes an AssertionError."""
+    """Decorate a check of a kind, which must not raise and must keep no state.
+
+    Any exception raised by the kind becomes an AssertionError.
+    """
 
     @functools.wraps(check)
     def checked(*given: Given.args, **options: Given.kwargs) -> None:
+        noun = next(iter((*given, *options.values())), None)
+        kind, before = type(noun).__name__, _hash(noun)
         try:
             check(*given, **options)
         except AssertionError:
             raise
         except Exception as error:
-            kind = type(next(iter((*given, *options.values())), None)).__name__
-            said = str(error) if isinstance(error, InvalidInput) else _raised(error)
+            said = str(error) if isinstance(error, InvalidInput) else raised(error)
             raise AssertionError(f"{kind} must accept its test input: {said}") from error
+        assert _hash(noun) == before, (
+            f"{kind} must keep no state: an attribute, or a variable that its code reads, changed"
+            " while it was checked. Stored results are found again by what a kind is made of;"
+            " functools.cache remembers results without being part of it"
+        )
 
     return checked
+
+
+def _hash(noun: Any) -> str | None:
+    """Return the fingerprint of an object; None if it has none, which `check_kind` tells."""
+    try:
+        return fingerprint(noun)
+    except NoFingerprint:
+        return None
 
 
 def check_pickled(noun: Any) -> None:
@@ -80,6 +95,10 @@ def check_kind(noun: Any, base: type[Any]) -> None:
     kind = getattr(noun, "kind", None)
     assert isinstance(kind, str), f"{name} must have a name: set `kind` to the name specs give it"
     assert kind.strip(), f"{name} must have a name: set `kind` to the name specs give it"
+    taken = other_of_the_name(type(noun))
+    assert taken is None, (
+        f"{name} must have a name of its own: {taken} is called {kind!r}. Set another `kind`"
+    )
     try:
         fingerprint(noun)
     except NoFingerprint as error:
@@ -173,9 +192,11 @@ def check_attributes(policy: Any, *flags: str) -> None:
 
 
 def check_no_draws(what: str, function: Callable[..., Any], *given: Any) -> None:
-    """Raise AssertionError if a kernel draws though its policy says that no choice is random."""
-    other = [(5, 6, 7, 8) if value is STREAM else value for value in given]
-    assert function(*given) == function(*other), (
+    """Raise AssertionError if a kernel draws though its policy says that no choice is random.
+
+    The last two arguments of the kernel are the stream and the table.
+    """
+    assert function(*given) == function(*given[:-2], OTHER_STREAM, given[-1]), (
         f"{what} must not draw from the stream where `randomises` is False, or None and `waits`"
         " True: probabilities of choices are taken to be 0 or 1"
     )
@@ -209,11 +230,12 @@ def check_pure(what: str, function: Callable[..., Any], *arguments: Any) -> floa
     for given, before in zip(arguments, kept, strict=True):
         same = not isinstance(given, np.ndarray) or np.array_equal(given, before, equal_nan=True)
         assert same, f"{what} must not write to its arguments"
-    _check_same(what, first, function(*arguments))
+    check_same(what, first, function(*arguments))
     return first
 
 
-def _check_same(what: str, first: Any, second: Any) -> None:
+def check_same(what: str, first: Any, second: Any) -> None:
+    """Raise AssertionError unless two results of a kernel for the same arguments are equal."""
     assert first == second, (
         f"{what} must return the same for the same arguments: draw from the stream, keep no state"
     )
@@ -233,153 +255,7 @@ def compiling(noun: Any) -> Iterator[None]:
         ) from None
 
 
-def check_engines(cell: AnyCell, noun: Any) -> Track:
-    """Return a cell's tracks after checking that plain and compiled code agree to the last bit."""
-    plain = blank_track(cell, REPLICATIONS)
-    playing = f"playing {cell.problem} under {cell.censorship}"
-    try:
-        reference.run(replace(cell, policy=watched(cell.policy)), plain, report=ignore, workers=1)
-    except AssertionError as error:
-        raise AssertionError(f"{error}, {playing}") from None
-    except InvalidInput as error:
-        raise AssertionError(f"{error} It was {playing}") from error
-    except Exception as error:
-        what = "a kernel" if noun is cell.policy else "its code"
-        raise AssertionError(f"{noun}: {what} raised {_raised(error)}, {playing}") from error
-    for name, array in plain.arrays().items():
-        assert np.isfinite(array).all(), f"{name}: not a number for {noun}"
-    for workers in (1, 2):
-        fast = blank_track(cell, REPLICATIONS)
-        with compiling(noun):
-            cpu.run(cell, fast, report=ignore, workers=workers)
-        for name, array in plain.arrays().items():
-            assert np.array_equal(array, fast.arrays()[name]), (
-                f"{name}: plain Python and compiled with {workers} workers differ for"
-                f" {cell.policy} on {cell.problem} under {cell.censorship}"
-            )
-    return plain
-
-
-def watched(policy: Any) -> Any:
-    """Return a policy whose kernels are checked at every call, for plain Python only."""
-    kernels, name = policy.kernels(), type(policy).__name__
-    changed: dict[str, Any] = {}
-    watchers = {"choose": _watched_choice, "learn": _watched_learning, "fill": watched_fill}
-    watchers |= {"pull": _watched_round, "mature": _watched_round}
-    for kernel in ("index", "width", "radius", *watchers):
-        if getattr(kernels, kernel, None) is not None:
-            watch = watchers.get(kernel, _watched_number)
-            changed[kernel] = watch(f"{name}.{kernel}", getattr(kernels, kernel))
-    same = copy.copy(policy)
-    object.__setattr__(same, "kernels", lambda: replace(kernels, **changed))
-    return same
-
-
-def _watched_number(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that checks that it returns a number, the same for the same arguments."""
-
-    def checked(*given: Any) -> Any:
-        with _unchanged(what, function, given):
-            value = check_number(what, function(*given))
-            _check_same(what, value, function(*given))
-        return value
-
-    return checked
-
-
-def _watched_choice(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that checks that it returns the number of an action that is playable."""
-
-    def checked(*given: Any) -> Any:
-        third = given[2]  # which arms are playable, or the memory of a policy for vectors
-        arms = third.dtype == np.uint8
-        with _unchanged(what, function, given, own=0 if arms else 2):
-            value = function(*given)
-        assert isinstance(value, int | np.integer), (
-            f"{what} must return the number of an action, not {shorten(value)}"
-        )
-        assert 0 <= value < len(given[0]), (
-            f"{what} returned {value}: actions are numbered from 0 to {len(given[0]) - 1}"
-        )
-        assert not arms or third[value] == 1, (
-            f"{what} returned arm {value}, which is not playable: playable[{value}] is 0"
-        )
-        return value
-
-    return checked
-
-
-def _watched_learning(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that checks that it adds one to the count of its arm, and to nothing else."""
-
-    def checked(state: NDArray[Any], arm: int, *given: Any) -> None:
-        before = state.copy()
-        with _unchanged(what, function, (state, arm, *given), own=0):
-            function(state, arm, *given)
-        assert state[arm, 0] == before[arm, 0] + 1.0, (
-            f"{what} must add one to state[arm, 0], the number of observations: it went from"
-            f" {before[arm, 0]:g} to {state[arm, 0]:g}"
-        )
-        before[arm] = state[arm]
-        assert np.array_equal(state, before, equal_nan=True), (
-            f"{what} must change the row state[arm] only"
-        )
-
-    return checked
-
-
-def _watched_round(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that checks that it changes the state alone, and no count of rewards."""
-
-    def checked(state: NDArray[Any], *given: Any) -> None:
-        counts = state[:, 0].copy()
-        with _unchanged(what, function, (state, *given), own=0):
-            function(state, *given)
-        assert np.array_equal(state[:, 0], counts), (
-            f"{what} must leave state[:, 0], the numbers of observations, as they are"
-        )
-
-    return checked
-
-
-def watched_fill(what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that checks that it returns the same for the same arguments; NaN too."""
-
-    def checked(*given: Any) -> Any:
-        with _unchanged(what, function, given):
-            value, again = function(*given), function(*given)
-        if value == value:  # NaN stands for learning nothing
-            _check_same(what, value, again)
-        return value
-
-    return checked
-
-
-@contextmanager
-def _unchanged(
-    what: str, function: Callable[..., Any], given: tuple[Any, ...], own: int | None = None
-) -> Iterator[None]:
-    """Check that a kernel leaves the arrays among its arguments alone, except its own."""
-    names = inspect.signature(function).parameters
-    arrays = _arrays({n: a for k, (n, a) in enumerate(zip(names, given)) if k != own})  # noqa: B905
-    kept = {name: array.copy() for name, array in arrays.items()}
-    yield
-    for name, array in arrays.items():
-        assert np.array_equal(array, kept[name], equal_nan=True), (
-            f"{what} must not write to its arguments: it changed `{name}`"
-        )
-
-
-def _arrays(given: dict[str, Any]) -> dict[str, NDArray[Any]]:
-    """Return the arrays among a kernel's arguments by name."""
-    found: dict[str, NDArray[Any]] = {}
-    for name, value in given.items():
-        inner = value._asdict() if hasattr(value, "_asdict") else {name: value}
-        found |= {n: array for n, array in inner.items() if isinstance(array, np.ndarray)}
-    return found
-
-
-def _raised(error: Exception) -> str:
+def raised(error: Exception) -> str:
     """Return an exception's name, message and the line that raised it."""
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     where = f"{os.path.basename(frame.f_code.co_filename)}, line {line}"

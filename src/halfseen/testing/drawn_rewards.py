@@ -51,6 +51,7 @@ def check_reward_law(
     - their standard deviation is at most `scale`, and equal to it if the law takes noise and does
       not override `scale`. Laws whose tails are too heavy for a variance are exempt;
     - if `values` lists the possible rewards, every draw is one of them, with the stated frequency;
+    - every draw lies within `limits`, is `possible`, and is at least 0 if `non_negative` is set;
     - for a law with `sub_gaussian` set, large deviations are no more frequent than
       2 exp(-t^2 / (2 scale^2)).
 
@@ -113,6 +114,7 @@ def _check_draws(law: RewardLaw, bandit: ArmedBandit, seed: int) -> None:
         _check_mean(law, row, bandit, arm, f"{_DRAWS:,} draws of arm {arm}")
         _check_scale(law, row, bandit.means[arm], float(bandit.scale[arm]), arm)
         _check_values(law, row, bandit, arm)
+    _check_range(law, drawn, bandit)
     _check_independence(name, "observation to observation", drawn[:, 1:], drawn[:, :-1])
     if bandit.arms > 1:
         _check_independence(name, "arm to arm", drawn[1:], drawn[:-1])
@@ -179,6 +181,34 @@ def _check_values(law: RewardLaw, row: Vector, bandit: ArmedBandit, arm: int) ->
         f"{name} must give the probability of each reward: {rewards[wrong[0]]:g} makes up"
         f" {shares[wrong[0]]:.4g} of {_DRAWS:,} draws of arm {arm}, not {chances[wrong[0]]:.4g}"
     )
+
+
+def _check_range(law: RewardLaw, drawn: Vector, bandit: ArmedBandit) -> None:
+    """Check what policies, agents and the theory are told of the rewards that there can be."""
+    name, means = type(law).__name__, np.array(bandit.means)
+    try:
+        low, high = (np.asarray(end, dtype=float) for end in law.limits(means, bandit.scale))
+    except (TypeError, ValueError):
+        low = high = np.empty(0)
+    assert low.shape == high.shape == means.shape, (
+        f"{name}.limits must return the smallest and the largest reward, each with one number per"
+        " arm"
+    )
+    rounding = 1e-9 * np.abs(drawn).max(axis=1)
+    beyond = (drawn < (low - rounding)[:, None]) | (drawn > (high + rounding)[:, None])
+    for arm in np.flatnonzero(beyond.any(axis=1))[:1]:
+        raise AssertionError(
+            f"{name}.limits must contain every reward: {low[arm]:g} to {high[arm]:g} does not"
+            f" contain {drawn[arm][beyond[arm]][0]:g}, drawn of arm {arm}"
+        )
+    assert not law.non_negative or drawn.min() >= 0.0, (
+        f"{name}.non_negative must not be set: a reward of {drawn.min():g} was drawn"
+    )
+    for reward in drawn[:, : _DRAWS // 20].ravel().tolist():
+        assert law.possible(reward), (
+            f"{name}.possible must be True for every reward, as live agents refuse others: it is"
+            f" False for {reward:g}, which was drawn"
+        )
 
 
 def _check_tails(name: str, away: Vector, arm: int) -> None:

@@ -38,13 +38,13 @@ from halfseen.problems import (
 )
 from halfseen.problems.action_arrays import SLACK
 from halfseen.problems.links import draw_gaussian
+from halfseen.testing.choice_chances import check_row_chances
 from halfseen.testing.contract import (
     REPLICATIONS,
     STREAM,
     call_kernel,
     check_attributes,
     check_constants,
-    check_engines,
     check_kind,
     check_no_draws,
     check_pure,
@@ -53,6 +53,7 @@ from halfseen.testing.contract import (
     ignore,
     promised,
 )
+from halfseen.testing.watched_kernels import check_engines
 
 _THETA = (0.5, -0.3, 0.6)
 _DIRECTION = (1.0, 0.5, -0.2)
@@ -78,6 +79,8 @@ def check_linear_policy(policy: LinearPolicy, *, horizon: int = 60, seed: int = 
     - an index is a number, the same for the same arguments in every call, the radius is a number of
       at least 0 that never decreases with more observations, and no kernel modifies its arguments;
     - `choose`, if there is one, returns an action and does not read the observation probabilities;
+    - nothing is drawn unless choices may be random, and actions are chosen as often as
+      `probabilities` says, if it says so;
     - `on_ball`, if there is one, writes a vector of the unit ball with the largest index.
 
     The first call compiles the policy for every kind of action set, which takes seconds.
@@ -152,23 +155,47 @@ def check_linear_cell(cell: LinearCell) -> None:
 
 def check_live_agent(cell: LinearCell) -> None:
     """Raise AssertionError unless the live agent makes the same choices as the engine."""
-    rows, problem, policy = cell.problem.actions.given, cell.problem, cell.policy
-    assert rows is not None
-    expected = blank_track(cell, 1)
-    reference.run(cell, expected, report=ignore, workers=1)
+    problem, policy = cell.problem, cell.policy
     told = {"noise": problem.noise, "bound": problem.norm, "horizon": cell.horizon}
     with compiling(policy):
         agent = LinearAgent(policy, problem.dimension, **told)  # type: ignore[arg-type]
+    theta = np.array(problem.theta)
+    play_live(agent, cell, lambda rows: rows @ theta, draw_gaussian)
+
+
+def play_live(
+    agent: LinearAgent,
+    cell: LinearCell,
+    means: Callable[[Vector], Vector],
+    draw: Callable[..., float],
+) -> None:
+    """Raise AssertionError unless an agent makes the choices of the engine, and checks its chances.
+
+    Parameters
+    ----------
+    agent
+        An agent that has not decided yet.
+    cell
+        A cell with a given sequence of actions.
+    means
+        The function from actions to the means of their rewards.
+    draw
+        The kernel that draws a reward.
+    """
+    rows, policy, noise = cell.problem.actions.given, cell.policy, cell.problem.noise
+    assert rows is not None
+    expected = blank_track(cell, 1)
+    reference.run(cell, expected, report=ignore, workers=1)
     agent._key = cell.key
-    stream, theta, lost = (*cell.key, 0, ENVIRONMENT), np.array(problem.theta), 0.0
+    stream, lost = (*cell.key, 0, ENVIRONMENT), 0.0
     for clock in range(1, cell.horizon + 1):
         offered = rows[(clock - 1) % len(rows)]
         decision = agent.choose(offered)
-        x = offered[decision.action]
-        lost += float((offered @ theta).max() - x @ theta)
+        x, there = offered[decision.action], means(offered)
+        lost += float(there.max() - there[decision.action])
         _, _, high, low = words(stream, clock, 0)
         if unit(high, low) < cell.censorship.probabilities(x[None])[0]:
-            agent.observe(decision, draw_gaussian(x @ theta, problem.noise, stream, clock, 0))
+            agent.observe(decision, draw(there[decision.action], noise, stream, clock, 0))
         else:
             agent.miss(decision)
     played = float(expected.regret[0, -1])
@@ -176,6 +203,7 @@ def check_live_agent(cell: LinearCell) -> None:
         f"The live agent and the engine choose differently for {policy}: regrets {lost:g} and"
         f" {played:g}"
     )
+    check_row_chances(agent, offered)
 
 
 def check_kernels(cell: LinearCell) -> None:

@@ -27,13 +27,13 @@ from halfseen.problems import (
 from halfseen.studies.spec import study_from
 from halfseen.studies.study import Study
 from halfseen.testing.contract import (
-    check_engines,
     check_kind,
     check_methods,
     check_pickled,
     promised,
 )
 from halfseen.testing.drawn_rewards import check_reward_law
+from halfseen.testing.watched_kernels import check_engines
 
 _DRAWS, _ERRORS = 2000, 6.0  # draws of a link, and tolerance in standard errors
 _PLAYED: dict[type[Any], tuple[Any, Any]] = {

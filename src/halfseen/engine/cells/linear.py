@@ -41,6 +41,7 @@ from halfseen.engine.loops.feedback import gaussian_feedback, link_feedback
 from halfseen.engine.specialise import OpenNames, fitted, leaves_open
 from halfseen.equality import ByValue
 from halfseen.errors import InvalidInput
+from halfseen.kernels.reachable import renewed
 from halfseen.policies.linear.base import LinearPolicy, LinearSetting
 from halfseen.problems.action_sets import draw_action, sphere_scale
 from halfseen.problems.base import DrawKernels
@@ -137,9 +138,9 @@ class LinearCell(ByValue):
             "JUMPS": jumps,
             "DRAWN": actions.kernels is not None and not self.own_actions,
             "LISTED": self._listed,
-            "draw": drawn.draw,
-            "scale": drawn.scale,
-            "observe_probability": self._profile.kernel,
+            "draw": renewed(drawn.draw),
+            "scale": renewed(drawn.scale),
+            "observe_probability": renewed(self._profile.kernel),
         }
         if kernels.counts_pulls:  # the loop calls it itself
             own["CHOOSES"] = False
