@@ -188,13 +188,13 @@ def steady(z):
             GeneralizedLinearBandit(
                 [0.6, 0.8],
                 1.0,
-                link=Link("half", straight, steady, half_of_it),
+                link=Link("halved", straight, steady, half_of_it),
                 actions=FiniteActions(np.eye(2)),
             ),
             "link: rewards drawn with mean",
         ),
     ],
-    ids=["refuses", "unpicklable", "sorts", "grows", "half"],
+    ids=["refuses", "unpicklable", "sorts", "grows", "halved"],
 )
 def test_problems_that_break_their_contract_are_told_so(problem, said, monkeypatch):
     monkeypatch.setitem(PROBLEMS, "grows", Grows)
