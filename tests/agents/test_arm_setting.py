@@ -35,8 +35,20 @@ def laws():
         kind = "ratings-up-to"
         most: float
 
+    @register
+    @dataclass(frozen=True)
+    class Squares(RewardLaw):
+        kind = "squares-below"
+        sub_gaussian = True
+        draw = staticmethod(draw_share)
+
+        def limits(self, means, noise):
+            if min(means) < 0.0:
+                raise ValueError("a mean below 0")
+            return np.zeros(len(means)), np.ones(len(means))
+
     yield Shares, Ratings
-    for law in (Shares, Ratings):
+    for law in (Shares, Ratings, Squares):
         del REWARD_LAWS[law.kind]
 
 
@@ -52,6 +64,7 @@ def test_which_laws_keep_rewards_between_0_and_1(laws):
     assert within(shares())
     assert not within(shares(5.0))
     assert not within(ratings(1.0))  # a saved agent would not know of the 1
+    assert not within("squares-below")  # which refuses a mean
     for other in ("gaussian", "uniform", "rademacher", "poisson", "exponential", "student-t"):
         assert not within(other)
         assert not within(other, noise=0.0)

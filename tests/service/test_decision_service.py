@@ -282,14 +282,21 @@ def test_a_damaged_snapshot_is_passed_over_and_named_by_the_check(driver, tmp_pa
     )
 
 
-def test_an_event_that_was_altered_is_found_by_the_check(driver, tmp_path):
+@pytest.mark.parametrize(
+    ("reward", "said"),
+    [
+        (0.5, "does not agree with a replay"),
+        (2e100, "Loop banner: its log cannot be replayed (event 25: `reward` must be a number"),
+    ],
+)
+def test_an_event_that_was_altered_is_found_by_the_check(driver, tmp_path, reward, said):
     driver.submit(*[Decide(f"d{k}") for k in range(20)])
     driver.submit(*[Outcome(f"d{k}", 1.0) for k in range(20)])
     driver.restart()
     with sqlite3.connect(tmp_path / "log.sqlite") as connection:
-        connection.execute("UPDATE events SET reward = 0.5 WHERE seq = 25")
+        connection.execute("UPDATE events SET reward = ? WHERE seq = 25", (reward,))
     connection.close()
-    assert "does not agree with a replay" in driver.wait(driver.service.check())[0]
+    assert said in driver.wait(driver.service.check())[0]
 
 
 def test_a_loop_is_created_once_and_not_with_other_settings(driver):

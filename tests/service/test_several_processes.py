@@ -6,10 +6,11 @@ import random
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 
+from halfseen.service import event_log
 from halfseen.service.decision_service import Service
 from halfseen.service.erasure import delete_older
 from halfseen.service.event_log import EventLog
@@ -191,8 +192,7 @@ def test_a_service_that_is_closed_while_its_threads_connect_leaves_no_connection
             follows = service._tasks[0]
             follows.cancel()
             await asyncio.wait([follows])
-            service.tail.close()
-            service.tail._pool = ThreadPoolExecutor(1)
+            await service.tail._in_thread(service.tail._disconnect)
             await service.read(EventLog.close)
             connect = service.database.connect
 
@@ -213,6 +213,26 @@ def test_a_service_that_is_closed_while_its_threads_connect_leaves_no_connection
         assert all(connection.closed for connection in made)
         with pytest.raises(StorageUnavailable, match="has stopped"):
             await service.read(lambda log: log.tip(1))
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_service_whose_queries_wait_for_a_lock_is_closed(address, monkeypatch, read_only):
+    monkeypatch.setattr(event_log, "PATIENCE", 0.5)
+
+    async def run():
+        async with two(address):
+            service = await Service.open(address, read_only=read_only)
+            with psycopg.connect(address) as other:
+                other.execute("LOCK TABLE events IN ACCESS EXCLUSIVE MODE")
+                reading = asyncio.ensure_future(service.read(lambda log: log.tip(1)))
+                await asyncio.sleep(0.5)
+                await asyncio.wait_for(service.close(), 10.0)
+                with pytest.raises(StorageUnavailable):
+                    await reading
+                other.rollback()
+            await service.close()  # again
 
     asyncio.run(run())
 

@@ -184,6 +184,7 @@ def test_broken_toml(text):
         ("means = [.5, 0.4]", "Correct that line: write 0.5, not .5."),
         ("means = [0.5 0.4]", "Correct that line."),
         ('name = "see .5" 3', "Correct that line."),
+        ('"at line 99" = 1 1', "Correct that line."),
     ],
 )
 def test_broken_toml_is_quoted_with_its_line(line, fix):
@@ -192,6 +193,11 @@ def test_broken_toml_is_quoted_with_its_line(line, fix):
     assert "at line 2" in str(caught.value)
     assert line in str(caught.value)
     assert str(caught.value).endswith(fix)
+
+
+def test_a_key_that_names_a_line_is_not_taken_for_the_place_of_the_error():
+    with pytest.raises(InvalidInput, match=r"got '\[\"at line 99\"\]'.*at line 2, column"):
+        parse_spec('["at line 99"]\n["at line 99"]\n')
 
 
 def test_numbers_of_many_digits():

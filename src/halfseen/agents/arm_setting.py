@@ -53,18 +53,20 @@ def _within_unit_interval(
 ) -> bool:
     """Return whether a law keeps rewards between 0 and 1 whatever the means.
 
-    With its default parameters too, since a saved agent keeps the law's name alone.
+    With its default parameters too, since a saved agent keeps the law's name alone. Not if it
+    refuses a mean, for the limits are then not known.
     """
     try:
-        laws = [law_named("Agent.reward", given) for given in (reward, named)]
-    except InvalidInput:  # it has parameters without defaults
+        with np.errstate(all="ignore"):
+            laws = [law_named("Agent.reward", given) for given in (reward, named)]
+            limits = [
+                law.limits(np.full(len(scales), mean), scales)
+                for law in laws
+                for mean in (-bound, 0.0, bound)
+            ]
+            return all(np.all(low >= 0.0) and np.all(high <= 1.0) for low, high in limits)
+    except (InvalidInput, ArithmeticError, ValueError):  # or it has parameters without defaults
         return False
-    for law in laws:
-        for mean in (-bound, 0.0, bound):
-            low, high = law.limits(np.full(len(scales), mean), scales)
-            if not (np.all(low >= 0.0) and np.all(high <= 1.0)):
-                return False
-    return True
 
 
 def check_reward(setting: Setting, reward: float) -> None:

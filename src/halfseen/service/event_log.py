@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, wait
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -13,6 +14,7 @@ from halfseen.service.loop_events import COLUMNS, OFTEN, ONCE, Event, kinds_in
 from halfseen.service.refusals import NotStored, StorageUnavailable
 
 CHANNEL = "halfseen_events"
+PATIENCE, INSIST = 5.0, 0.2  # seconds until a thread is interrupted, and interrupted again
 NEVER_TAKEN = {"DataError", "IntegrityError", "NotSupportedError"}  # not worth a retry
 _NAMES = ", ".join(f'"{name}"' for name in COLUMNS)
 _INSERT = f"INSERT INTO events ({_NAMES}) VALUES ({', '.join('?' * len(COLUMNS))})"
@@ -26,6 +28,21 @@ def driver_errors() -> tuple[type[Exception], ...]:
     except ImportError:
         return (sqlite3.Error, OSError)
     return (sqlite3.Error, psycopg.Error, OSError)
+
+
+def end_thread(pool: Executor, close: Callable[[], None], *, server: bool) -> None:
+    """End the thread of a pool and close what it uses.
+
+    On a server, where a lock may be waited for, what takes long is interrupted: a connection that
+    is closed fails in the thread that waits for it.
+    """
+    ended = pool.submit(close)
+    patience = PATIENCE if server else None
+    while wait([ended], patience).not_done:
+        close()
+        patience = INSIST
+    pool.shutdown()
+    ended.result()
 
 
 class EventLog:

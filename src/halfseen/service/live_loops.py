@@ -13,7 +13,7 @@ from typing import TypeVar
 from halfseen.errors import HalfseenError
 from halfseen.service import loop_events, loop_table
 from halfseen.service.database import Database
-from halfseen.service.event_log import EventLog
+from halfseen.service.event_log import EventLog, end_thread
 from halfseen.service.fold import LoopState, Refold
 from halfseen.service.loop_config import LoopConfig
 from halfseen.service.loop_events import Event
@@ -67,9 +67,9 @@ class LiveLoops:
 
     def stop_reading(self) -> None:
         """Close the read connection once its thread has ended, whoever still waits for it."""
-        self._stopped = True
-        self._pool.shutdown()
-        self._reader.close()
+        if not self._stopped:
+            self._stopped = True
+            end_thread(self._pool, self._reader.close, server=self.database.server)
 
     async def refresh_loops(self) -> None:
         """Load new loops from the database, and mark archived ones."""

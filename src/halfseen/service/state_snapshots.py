@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from halfseen.agents.ledger import entry_row
-from halfseen.errors import StorageError
+from halfseen.errors import InvalidInput, StorageError
 from halfseen.service.event_log import EventLog
 from halfseen.service.fold import FORMAT, Configs, LoopState
 from halfseen.service.known_decisions import Known
@@ -198,25 +198,27 @@ def check_snapshots(log: EventLog, loop: int, base: int, configs: Configs) -> li
     """Return the disagreements between all snapshots of a loop and a replay."""
     name = configs[max(configs)].name
     seqs = log.execute("SELECT seq FROM snapshots WHERE loop = ? ORDER BY seq", (loop,))
+    found = []
     try:
         state = replayed(log, loop, base, configs, upto=base)
-    except StorageError as error:
-        return [str(error)]
-    found = []
-    for (seq,) in seqs:
-        if seq < base:
-            continue
-        state.fold_all(log.all_events(loop, state.seq, seq))
-        stored = _snapshot(log, loop, seq, configs)
-        if stored is None:
-            found.append(
-                f"Loop {name}: the snapshot of event {seq} is damaged, or of another version of"
-                " halfseen or of the policy's code. It is not used."
-            )
-        elif stored.to_dict() != state.to_dict():
-            found.append(f"Loop {name}: the snapshot of event {seq} does not agree with a replay.")
-    try:
+        for (seq,) in seqs:
+            if seq < base:
+                continue
+            state.fold_all(log.all_events(loop, state.seq, seq))
+            stored = _snapshot(log, loop, seq, configs)
+            if stored is None:
+                found.append(
+                    f"Loop {name}: the snapshot of event {seq} is damaged, or of another version of"
+                    " halfseen or of the policy's code. It is not used."
+                )
+            elif stored.to_dict() != state.to_dict():
+                found.append(
+                    f"Loop {name}: the snapshot of event {seq} does not agree with a replay."
+                )
         state.fold_all(log.all_events(loop, state.seq))
     except StorageError as error:
         found.append(str(error))
+    except InvalidInput as error:  # a reward that the law of today cannot have
+        where = "".join(f"{note}: " for note in getattr(error, "__notes__", ()))
+        found.append(f"Loop {name}: its log cannot be replayed ({where}{str(error).rstrip('.')}).")
     return found

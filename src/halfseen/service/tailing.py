@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from halfseen.errors import HalfseenError
 from halfseen.service.database import Database
-from halfseen.service.event_log import CHANNEL, EventLog, driver_errors
+from halfseen.service.event_log import CHANNEL, EventLog, driver_errors, end_thread
 from halfseen.service.refusals import LoopAside, StorageUnavailable
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Tail:
         self._listener: Any = None
         self._errors = driver_errors()
         self._pool = ThreadPoolExecutor(1, "halfseen-tail")
+        self._closed = False
         self.lag = 0
         self.failing = False
 
@@ -91,6 +92,10 @@ class Tail:
 
     def close(self) -> None:
         """Close the connections once the thread that uses them has ended."""
-        self._pool.shutdown()
+        if not self._closed:
+            self._closed = True
+            end_thread(self._pool, self._disconnect, server=self._database.server)
+
+    def _disconnect(self) -> None:
         self._close_listener()
         self._log.close()

@@ -126,7 +126,7 @@ def parsed_toml(text: str, field: str = "SPEC") -> Any:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also a number of too many digits
-        place = re.search(r"at line (\d+)", str(error))
+        place = re.search(r"\(at line (\d+), column \d+\)$", str(error))
         if place is None:
             raise InvalidInput(field, "must be TOML", str(error), "Correct that line.")
         line = text.split("\n")[int(place[1]) - 1].strip()

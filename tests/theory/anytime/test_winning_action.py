@@ -142,6 +142,7 @@ def test_before_anything_was_observed_no_action_leads():
     rows = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
     found = winning_action(rows, [0.0, 0.0], np.eye(2))
     assert found.equal == (1,)
+    assert found.to_dict()["equal"] == [1]
     assert repr(found).endswith("at 95%; equally good so far: action 0 and action 1>")
     found = winning_action(rows, [0.5, 0.1], np.eye(2))
     assert repr(found).endswith("; action 0 leads>")

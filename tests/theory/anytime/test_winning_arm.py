@@ -45,6 +45,7 @@ def test_equal_arms_are_not_said_to_lead():
     """Of two arms with the same mean the first was said to lead."""
     found = winner([10, 5, 20, 0], [5.0, 2.5, 3.0, 0.0])
     assert found.equal == (1,)
+    assert found.to_dict()["equal"] == [1]
     assert repr(found).endswith("at 95%; equally good so far: arm 0 and arm 1>")
     assert repr(winner([10, 20], [5.0, 3.0])).endswith("; arm 0 leads>")
     assert repr(winner([1] * 9, [1.0] * 9)).endswith("so far: arm 0 and 8 others>")

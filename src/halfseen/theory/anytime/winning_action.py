@@ -65,6 +65,7 @@ class WinningAction(Shown, ByValue):
         return {
             "action": self.action,
             "leader": self.leader,
+            "equal": list(self.equal),
             "level": self.level,
             "margins": [float(m) if math.isfinite(m) else None for m in self.margins],
             "radius": self.radius,

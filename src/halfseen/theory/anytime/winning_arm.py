@@ -90,6 +90,7 @@ class Winner(Shown, ByValue):
         return {
             "arm": self.arm,
             "leader": self.leader,
+            "equal": list(self.equal),
             "level": self.level,
             "rule": self.rule,
             "shown_by": list(self.shown_by),
