@@ -249,5 +249,10 @@ def test_a_base_may_give_a_profile_and_leave_the_probabilities_to_its_classes():
         def profile(self, dimension):
             return None
 
-    with pytest.raises(InvalidInput, match=r"Second\.probabilities` must not replace that of Own"):
-        type("Second", (First,), {"probabilities": Own.probabilities})
+    class Mixed:
+        def profile(self, dimension):
+            return None
+
+    type("Second", (First,), {"probabilities": Own.probabilities})  # a check compares the two
+    type("Third", (Mixed, Uniform), {"probabilities": Own.probabilities})
+    type("Fourth", (Mixed, Censorship), {"probabilities": Own.probabilities})

@@ -39,6 +39,20 @@ def test_an_edit_of_an_overload_changes_the_fingerprint_of_what_calls_it():
     assert first != other
 
 
+def flipped(arm):
+    return np.fliplr(arm)
+
+
+def test_an_overload_of_a_function_of_numpy_counts_where_it_is_called_by_its_module():
+    before = fingerprint(flipped)
+
+    @overload(np.fliplr)
+    def given(arm):
+        return lambda arm: 2.0 * arm
+
+    assert fingerprint(flipped) != before
+
+
 def helper_with(**options):
     def helper(arm):
         return arm / 3.0

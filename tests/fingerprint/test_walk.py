@@ -289,6 +289,31 @@ def test_a_module_copied_among_installed_packages_counts_by_its_code(tmp_path, m
     assert found[0] != found[2]
 
 
+def test_a_copied_module_may_hold_what_cannot_be_written_down(tmp_path, module, installed):
+    installed("import threading\nL = threading.Lock()\ndef g():\n    with L:\n        return 2\n")
+    for record in (tmp_path / "site-packages").glob("*.dist-info"):
+        shutil.rmtree(record)
+    version.cache_clear()
+    assert fingerprint(module("import helperlib\ndef h():\n    return helperlib.g()\n").h)
+
+
+class Squared:
+    def __init__(self, root):
+        self.root = root
+
+    @functools.cached_property
+    def square(self):
+        return self.root**2
+
+
+def test_what_a_cached_property_keeps_is_no_part_of_an_object():
+    thing = Squared(3.0)
+    before = fingerprint(thing)
+    assert thing.square == 9.0
+    assert fingerprint(thing) == before
+    assert fingerprint(Squared(4.0)) != before
+
+
 def test_what_others_registered_does_not_count(own_kinds):
     @dataclass(frozen=True)
     class Two(Problem):

@@ -114,7 +114,7 @@ def test_kernel_of_a_law_the_loops_know_draws_what_they_draw(kind):
     for count in range(50):
         assert (
             law.draw(table, 0, count, stream)
-            == feedback(constants, 0, count, law.number, stream)[0]
+            == feedback(constants, 0, count, law.loop_number, stream)[0]
         )
 
 
@@ -280,11 +280,19 @@ def test_a_law_derived_from_a_built_in_one_draws_its_own_rewards():
     class Numbered(RewardLaw):
         kind: ClassVar[str] = "numbered"
         draw = staticmethod(arm_one_pays)
-        number = 1
+        loop_number = 1
 
-    assert Own.number is None
-    assert Numbered.number is None
-    assert Described.number == Gaussian.number
+    @dataclass(frozen=True)
+    class Levels(RewardLaw):
+        kind: ClassVar[str] = "levels"
+        draw = staticmethod(arm_one_pays)
+        number: int = 4
+
+    assert Own.loop_number is None
+    assert Numbered.loop_number is None
+    assert Levels().number == 4
+    assert Levels().loop_number is None
+    assert Described.loop_number == Gaussian.loop_number
     problem = ArmedBandit([0.5, 0.4], noise=0.1, reward=Own())
     study = Study(problem, Uniform(1.0), UCB(), horizon=20, replications=1, baseline=False)
     played = simulate(study, engine="reference").data["pulls"].values.reshape(-1, 2)[-1]

@@ -78,3 +78,11 @@ def others_than_fields(value: Any) -> dict[str, Any]:
     if isinstance(value, Enum):
         skipped |= _OF_MEMBERS
     return {name: found[name] for name in sorted(found) if name not in skipped}
+
+
+def without_cached(kind: type, state: Any) -> Any:
+    """Return an object's state without the values that its cached properties keep."""
+    if not isinstance(state, dict):
+        return state
+    cached = functools.cached_property
+    return {n: v for n, v in state.items() if not isinstance(getattr(kind, n, None), cached)}

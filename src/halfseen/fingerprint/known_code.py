@@ -7,6 +7,7 @@ import functools
 import hashlib
 import os
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path, PurePath
 from typing import Any
@@ -56,7 +57,7 @@ def is_installed(file: str) -> bool:
 
 @functools.cache
 def version(package: str) -> str:
-    """Return the version of an installed package and a hash of its sources; empty without one.
+    """Return the version of an installed package and a hash of its sources, or that hash alone.
 
     Installing an edited package again under the same version changes the second, and so does
     editing a file where it was installed.
@@ -70,7 +71,20 @@ def version(package: str) -> str:
             continue
         sources = "\n".join(sorted(_present(found, line) for line in files if ".py," in line))
         return f"{found.version} {hashlib.sha256(sources.encode()).hexdigest()}"
-    return ""
+    return _sources(sys.modules.get(package))
+
+
+def _sources(module: Any) -> str:
+    """Return a hash of the sources of a module that was copied to where packages are."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return ""
+    folders = [Path(folder) for folder in getattr(module, "__path__", ())]
+    digest = hashlib.sha256()
+    for path in sorted({Path(file), *(path for top in folders for path in top.rglob("*.py"))}):
+        with suppress(OSError):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _present(found: metadata.Distribution, line: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from threading import Lock
+from types import FunctionType
 from typing import Any
 
 from halfseen.fingerprint.known_code import is_library
@@ -65,3 +66,10 @@ def declared_types(compiled: Any) -> list[Any]:
     if getattr(compiled, "_frozen", False):  # vectorize
         return list(compiled._dispatcher.overloads)
     return [] if getattr(compiled, "_can_compile", True) else list(compiled.nopython_signatures)
+
+
+def given_to_numba(value: Any) -> FunctionType | None:
+    """Return the function that numba's njit, vectorize or cfunc was given."""
+    inner = getattr(value, "_dispatcher", value)
+    found = getattr(inner, "py_func", getattr(inner, "_pyfunc", None))
+    return found if isinstance(found, FunctionType) else None

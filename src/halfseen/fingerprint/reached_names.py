@@ -10,6 +10,7 @@ from typing import Any
 
 from halfseen.fingerprint.canonical_source import Source, codes_in
 from halfseen.fingerprint.known_code import is_library, package
+from halfseen.fingerprint.numba_overloads import overloads
 
 _MISSING = object()
 _SINGLE = (None, True, False, ..., NotImplemented)
@@ -86,7 +87,11 @@ def _along(chain: tuple[str, ...], value: Any) -> dict[str, Any]:
         inner = getattr(value, part, _MISSING)
         if is_library(value.__name__) and not isinstance(inner, ModuleType):
             own = isinstance(inner, FunctionType) and not is_library(inner.__module__)
-            added = own or type(inner) in (bool, int, float, complex, str, tuple, list, dict)
+            added = (
+                own
+                or overloads(inner)
+                or type(inner) in (bool, int, float, complex, str, tuple, list, dict)
+            )
             return {f"{value.__name__}.{part}": inner if added else value}
         name, value = f"{name}.{part}", inner
     return {} if value is _MISSING else {name: value}

@@ -25,7 +25,12 @@ from typing import Any
 import numpy as np
 
 from halfseen.fingerprint.canonical_source import source_of
-from halfseen.fingerprint.class_contents import is_written, others_than_fields, unseen_defaults
+from halfseen.fingerprint.class_contents import (
+    is_written,
+    others_than_fields,
+    unseen_defaults,
+    without_cached,
+)
 from halfseen.fingerprint.known_code import (
     is_installed,
     is_library,
@@ -33,7 +38,7 @@ from halfseen.fingerprint.known_code import (
     package,
     version,
 )
-from halfseen.fingerprint.numba_overloads import declared_types, overloads
+from halfseen.fingerprint.numba_overloads import declared_types, given_to_numba, overloads
 from halfseen.fingerprint.reached_names import is_filled, reached
 from halfseen.kinds import is_registry
 
@@ -203,7 +208,7 @@ class _Walk:
         elif isinstance(value, type):
             self._package = package(value.__module__)
             self._class(value)
-        elif (plain := _given_to_numba(value)) is not None:
+        elif (plain := given_to_numba(value)) is not None:
             self.note("compiled")
             types = {name: str(kind) for name, kind in getattr(value, "locals", {}).items()}
             self.visit((getattr(value, "targetoptions", None), types))
@@ -301,7 +306,7 @@ class _Walk:
         if make not in made:
             self.visit(make)
         self.visit(tuple(arguments))
-        self.visit(state)
+        self.visit(without_cached(type(value), state))
         for entries in items:
             if isinstance(entries, Iterable):
                 self.visit(list(entries))
@@ -360,14 +365,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _is_named(value: Any) -> bool:
-    return hasattr(value, "__qualname__") and _given_to_numba(value) is None
-
-
-def _given_to_numba(value: Any) -> FunctionType | None:
-    """Return the function that numba's njit, vectorize or cfunc was given."""
-    inner = getattr(value, "_dispatcher", value)
-    found = getattr(inner, "py_func", getattr(inner, "_pyfunc", None))
-    return found if isinstance(found, FunctionType) else None
+    return hasattr(value, "__qualname__") and given_to_numba(value) is None
 
 
 def _is_known_ufunc(value: Any) -> bool:

@@ -212,9 +212,9 @@ def _walk(function: FunctionType, reached: dict[Any, None], note: Callable[[byte
     note(f"{function.__module__} {hint(function)}".encode())
     for text in _contents(function.__code__):
         note(text.encode())
-    for defaults in (function.__defaults__, function.__kwdefaults__):
-        if defaults:
-            note(repr(defaults).encode())
+    for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        if isinstance(default, bool | int | float | complex | str | tuple):
+            note(repr(default).encode())
     free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for name in sorted({*function.__code__.co_names, *free}):
         value = free[name].cell_contents if name in free else function.__globals__.get(name)

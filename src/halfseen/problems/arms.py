@@ -149,7 +149,7 @@ class ArmedBandit(Problem):
     def decisive(self) -> Any:
         """Return the fields, and the code of a law or a set of arms of your own."""
         parts = plain_fields(self)
-        return self.kind, parts if self.law.number is not None else parts | {"law": self.law}
+        return self.kind, parts if self.law.loop_number is not None else parts | {"law": self.law}
 
     def in_words(self) -> str:
         """Return a sentence on how many arms there are, what they pay and which may be played."""

@@ -69,7 +69,7 @@ class Gaussian(RewardLaw):
     kind: ClassVar[str] = "gaussian"
     draw = staticmethod(draw_normal)
     sub_gaussian = True
-    number = 0
+    loop_number = 0
 
     def in_words(self) -> str:
         """Describe the rewards, as reports do."""
@@ -87,7 +87,7 @@ class Bernoulli(RewardLaw):
     non_negative = True
     sub_gaussian = True
     support = "0 or 1"
-    number = 1
+    loop_number = 1
 
     @staticmethod
     def possible(reward: float) -> bool:
@@ -124,7 +124,7 @@ class Interval(RewardLaw):
     kind: ClassVar[str] = "uniform"
     draw = staticmethod(draw_on_interval)
     sub_gaussian = True
-    number = 2
+    loop_number = 2
 
     def in_words(self) -> str:
         """Describe the rewards, as reports do."""
@@ -143,7 +143,7 @@ class Rademacher(RewardLaw):
     kind: ClassVar[str] = "rademacher"
     draw = staticmethod(draw_sign)
     sub_gaussian = True
-    number = 3
+    loop_number = 3
 
     def values(self, mean: float, noise: float) -> tuple[tuple[float, float], ...]:
         """Return the mean minus and plus the noise with their probabilities."""

@@ -83,16 +83,16 @@ class RewardLaw(ShownAsCall, ComparedByField, ABC):
     sub_gaussian: ClassVar[bool] = False
     non_negative: ClassVar[bool] = False
     support: ClassVar[str | None] = None
-    number: ClassVar[int | None] = None  # the number of a law that is built into the loops
+    loop_number: ClassVar[int | None] = None  # of a law that is built into the loops
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        owner = next(each for each in cls.__mro__ if "number" in vars(each))
+        owner = next(each for each in cls.__mro__ if "loop_number" in vars(each))
         built_in = owner.__module__.startswith("halfseen.") and all(
             getattr(cls, name, None) is getattr(owner, name, None) for name in ("draw", "table")
         )
-        if cls.number is not None and not built_in:  # loops would draw the rewards of another law
-            cls.number = None
+        if cls.loop_number is not None and not built_in:  # they would draw rewards of another law
+            cls.loop_number = None
 
     def check(self, means: Sequence[float]) -> None:
         """Refuse means this law cannot have; by default all are accepted."""

@@ -83,7 +83,7 @@ class Cell(ByValue):
         if seen is not None:
             return seen_feedback(seen.kernels)
         law = self.problem.law
-        return feedback.feedback if law.number is not None else law_feedback(law.kernels())
+        return feedback.feedback if law.loop_number is not None else law_feedback(law.kernels())
 
     @property
     def jumps(self) -> bool:
@@ -143,7 +143,7 @@ class Cell(ByValue):
         seen = self.censorship.seen_draws(self.problem, self.horizon)
         if seen is not None:
             return seen.table
-        number = self.problem.law.number
+        number = self.problem.law.loop_number
         return _law_table(self.problem) if number is None else number
 
     def policy_table(self) -> Vector:

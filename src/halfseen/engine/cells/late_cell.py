@@ -84,7 +84,7 @@ class LateCell(Cell):
         names = {"LATE": self.delayed is not None or told, "COVARIATE": told} | self.own_feedback
         names["DECLARES"] = self.level is not None
         law = self.problem.law
-        if law.number is None:
+        if law.loop_number is None:
             names["dated_feedback"] = law_dated_feedback(law.kernels())
         return names
 
