@@ -114,7 +114,7 @@ class RememberingTarget(CPUContext):  # type: ignore[misc]
     _absent: ClassVar[set[Any]] = set()
 
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
-        """Return the implementation of a function for a signature."""
+        """Return the implementation of a function; numba's NotImplementedError if none."""
         if isinstance(fn, Remembered) and not (self.enable_nrt or self.enable_boundscheck):
             lean = lean_lowering(fn.typing_key, sig.args)
             if lean is not None:
