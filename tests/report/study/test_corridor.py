@@ -136,6 +136,7 @@ def test_a_policy_that_observes_a_telling_covariate_has_no_lower_bound():
     said = text(lower_section(simulate(study)))
     assert "Not in these tables: “told” under “hint”. No least slope is known here" in said
     assert said.count("Not in these tables") == 1
+    assert said.count("hint, covariate not observed") == 1  # a policy that looks may lose less
     rows = re.findall(r"<tr.*?</tr>", str(lower_section(simulate(study))), re.DOTALL)
     hint = [row for row in rows if "hint" in row]
     assert "again" not in hint[0]

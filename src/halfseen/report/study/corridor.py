@@ -234,7 +234,7 @@ def _least_by_now(finite: FiniteLowerBound | None) -> str | float:
 
 def _least_table(known: list[tuple[Place, LowerBounds]]) -> Html:
     """Return one row per censorship: what changes with how often actions are seen."""
-    first = {place.names[1]: low for place, low in reversed(known)}
+    first = {_seen_name(place): low for place, low in reversed(known)}
     linear = known[0][0].linear
     heads = ["censorship", "least growth C", "if all were seen"]
     heads += ["if p is ignored", "worth of knowing p"] if linear else ["worst case, any policy"]
@@ -252,3 +252,9 @@ def _least_table(known: list[tuple[Place, LowerBounds]]) -> Html:
     units = ["", "", "", "×"]
     cells = [names, *(aligned(c, u) for c, u in zip(columns, units, strict=False))]
     return table(tuple(heads), list(zip(*cells, strict=True)), words=(0,), label="Least growth")
+
+
+def _seen_name(place: Place) -> str:
+    """Return the name of a censorship, and which policies its bounds are stated for."""
+    name = place.names[1]
+    return f"{name}, covariate not observed" if place.censorship.informs else name
